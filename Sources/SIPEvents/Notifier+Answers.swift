@@ -42,25 +42,25 @@ extension Notifier {
     public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, chance: UInt64 = 0, at now: Instant) -> [Action] {
         guard isOutstanding else { return [] }
         isOutstanding = false
-        if case .final = due, !isLastSent { return flush(at: now) }
+        if case .final = due, !lastNotify.isSent { return flush(at: now) }
         let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 0), 86_400)) }
         switch AnswerMeaning(status: status) {
         case .undelivered(let failure):
             return notifyFailed(failure, pause: pause, chance: chance, at: now)
         case .delivered:
-            arrived()
+            losses.arrived()
             if case .ending(let reason) = phase { return close(reason) }
             return flush(at: now)
         case .gone:
             if case .ending(let reason) = phase { return close(reason) }
             return close(.refused(status: status))
         case .refused:
-            (undelivered, failingSince) = (0, nil)
+            losses.answered()
             if case .ending(let reason) = phase { return close(reason) }
             // The subscription stays; the newest state, whole, follows the pause (RFC 6665 4.2.2).
-            noteFailure(at: now)
+            losses.note(isBestEffort: configuration.bestEffort, at: now)
             due = .full
-            notBefore = now + (pause.map { max($0, Self.firstPause) } ?? configuration.retryPause)
+            notBefore = now + (pause.map { max($0, LostNotifications.firstPause) } ?? configuration.retryPause)
             return flush(at: now)
         }
     }

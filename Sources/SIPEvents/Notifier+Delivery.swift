@@ -18,21 +18,6 @@ extension Notifier {
         case challenge(status: Int)
     }
 
-    /// First and longest pause between two delivery attempts.
-    static let firstPause = TimeSpan.seconds(1)
-    private static let longestPause = TimeSpan.seconds(30)
-    /// Least pause after Timer F: a copy of the unanswered NOTIFY may still be in transit, and must not arrive after the next one
-    /// (RFC 3261 12.2.2).
-    private static let settling = TimeSpan.seconds(4)
-    /// Failures further apart than this start a new series.
-    private static let longestRun = TimeSpan.seconds(120)
-
-    /// Series of failed NOTIFYs.
-    struct FailureRun: Hashable, Sendable {
-        var since: Instant
-        var count: Int
-    }
-
     /// Retries of a failed NOTIFY.
     public struct Redelivery: Hashable, Sendable {
         /// Time of the first failure in the series.
@@ -54,36 +39,21 @@ extension Notifier {
     }
 
     /// Whether state is due because a NOTIFY was not delivered.
-    public var isRedelivering: Bool { phase == .live && failures != nil && due != .nothing }
+    public var isRedelivering: Bool { phase == .live && losses.run != nil && due != .nothing }
 
     /// Whether the live dialog is to get the whole state, so that a restored one must not begin with changes.
     public var owesWholeState: Bool { phase == .live && due == .full }
 
     /// The retries of a failed NOTIFY; nil when none failed, or when no state is due.
     public var redelivery: Redelivery? {
-        guard let failures, isOutstanding || due != .nothing else { return nil }
+        guard let run = losses.run, isOutstanding || due != .nothing else { return nil }
         var until = expiry
         switch phase {
-        case .live: if let failingSince { until = min(until, failingSince + configuration.patience) }
-        case .ending: until = endsBy
+        case .live: if let failingSince = losses.failingSince { until = min(until, failingSince + configuration.patience) }
+        case .ending: until = lastNotify.endsBy
         case .initial, .held, .fetching, .over: return nil
         }
-        return Redelivery(since: failures.since, failures: failures.count, next: isOutstanding ? nil : notBefore, until: until)
-    }
-
-    /// Ends the series of failures, because the watcher has a state.
-    mutating func arrived() {
-        undelivered = 0
-        failingSince = nil
-        failures = nil
-    }
-
-    mutating func noteFailure(at now: Instant) {
-        // A BENOTIFY gets no response that could end a series.
-        if configuration.bestEffort, now > undeliveredAt + Self.longestRun { failures = nil }
-        var run = failures ?? FailureRun(since: now, count: 0)
-        run.count = min(run.count + 1, 1_000_000)
-        failures = run
+        return Redelivery(since: run.since, failures: run.count, next: isOutstanding ? nil : notBefore, until: until)
     }
 
     /// Handles a NOTIFY or BENOTIFY that was not delivered: schedules the newest state after a pause, or ends the subscription once
@@ -97,24 +67,14 @@ extension Notifier {
     ) -> [Action] {
         isOutstanding = false
         guard phase != .over else { return [] }
-        noteFailure(at: now)
-        if now > undeliveredAt + Self.longestRun { undelivered = 0 }
-        undelivered = min(undelivered + 1, 64)
-        undeliveredAt = now
-        switch failure {
-        case .transport: failingSince = nil
-        case .silence, .challenge:
-            let since = failingSince ?? now
-            failingSince = since
-            if failure == .silence, case .ending(let reason) = phase, isLastSent { return close(reason) }
-            if phase == .live, now - since >= configuration.patience { return close(failure.end) }
+        losses.note(isBestEffort: configuration.bestEffort, at: now)
+        let span = losses.failed(failure, at: now)
+        if failure != .transport {
+            if failure == .silence, case .ending(let reason) = phase, lastNotify.isSent { return close(reason) }
+            if phase == .live, span >= configuration.patience { return close(failure.end) }
         }
-        if let requestedPause { return retry(from: now + max(requestedPause, Self.firstPause), at: now) }
-        let doublings = min(undelivered - 1, 5)
-        var pause = min(Self.firstPause * (1 << doublings), Self.longestPause)
-        if failure == .silence { pause = max(pause, Self.settling) }
-        let sooner = Int64(chance % UInt64(pause.nanoseconds / 4 + 1))
-        return retry(from: now + TimeSpan(nanoseconds: pause.nanoseconds - sooner), at: now)
+        if let requestedPause { return retry(from: now + max(requestedPause, LostNotifications.firstPause), at: now) }
+        return retry(from: now + losses.pause(after: failure, chance: chance), at: now)
     }
 
     /// Sends the newest state at once, because the last NOTIFY was lost with its connection and another route exists.
@@ -127,7 +87,7 @@ extension Notifier {
     /// Sends due state at once, because the watcher is reachable again.
     public mutating func watcherReturned(at now: Instant) -> [Action] {
         guard due != .nothing, !isOutstanding else { return [] }
-        undelivered = 0
+        losses.reached()
         notBefore = now
         return flush(at: now)
     }
@@ -135,8 +95,8 @@ extension Notifier {
     private mutating func retry(from moment: Instant, at now: Instant) -> [Action] {
         switch phase {
         case .ending(let reason):
-            guard reason.isNews, moment < endsBy else { return close(reason) }
-            isLastSent = false
+            guard reason.isNews, moment < lastNotify.endsBy else { return close(reason) }
+            lastNotify.isSent = false
             notBefore = moment
             return flush(at: now)
         case .live:
@@ -160,8 +120,8 @@ extension Notifier {
     /// only NOTIFY (RFC 6665 4.4.3).
     public mutating func notificationNotSent(retryIn pause: TimeSpan, at now: Instant) -> [Action] {
         isOutstanding = false
-        if phase == .ending(.fetched), now + pause < endsBy {
-            isLastSent = false
+        if phase == .ending(.fetched), now + pause < lastNotify.endsBy {
+            lastNotify.isSent = false
             notBefore = now + pause
             return []
         }

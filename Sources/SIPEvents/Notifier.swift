@@ -98,17 +98,16 @@ public struct Notifier: Hashable, Sendable {
     private var expiresAt = Instant(nanosecondsSince1970: 0)
     private var heldUntil = Instant(nanosecondsSince1970: 0)
     var notBefore = Instant(nanosecondsSince1970: 0)
-    /// Deadline of an ending dialog, in case the outcome of its last NOTIFY is not reported.
-    var endsBy = Instant(nanosecondsSince1970: 0)
-    /// Number of NOTIFYs in a row that were not delivered, at most 64; a response or SUBSCRIBE resets it.
-    public internal(set) var undelivered = 0
-    var undeliveredAt = Instant(nanosecondsSince1970: 0)
-    /// Time of the first NOTIFY in a series that met Timer F, 408, or a challenge without credentials for it.
-    var failingSince: Instant?
-    /// Series of NOTIFYs that failed since the last one that arrived.
-    var failures: FailureRun?
-    /// Whether the last NOTIFY of an ending dialog was sent.
-    var isLastSent = false
+    var lastNotify = LastNotify()
+    /// NOTIFYs that failed since the last one that arrived.
+    var losses = LostNotifications()
+
+    /// The last NOTIFY of an ending dialog.
+    struct LastNotify: Hashable, Sendable {
+        /// Deadline of the dialog, in case the outcome of the NOTIFY is not reported.
+        var endsBy = Instant(nanosecondsSince1970: 0)
+        var isSent = false
+    }
 
     /// Timer F of the outstanding NOTIFY and of the last one (RFC 3261 17.1.2.2), plus 8 s.
     private static let longestEnding = TimeSpan.seconds(2 * 32 + 8)
@@ -158,6 +157,9 @@ public struct Notifier: Hashable, Sendable {
     /// Whether a fetch waits for state.
     public var isFetching: Bool { phase == .fetching }
 
+    /// Number of NOTIFYs in a row that were not delivered, at most 64; a response or SUBSCRIBE resets it.
+    public var undelivered: Int { losses.undelivered }
+
     /// Time at which the subscription expires without a refresh.
     public var expiry: Instant { expiresAt }
 
@@ -178,7 +180,7 @@ public struct Notifier: Hashable, Sendable {
             return [.refuse(minimumExpires: configuration.expiry.minimum)]
         }
         let isFirst = phase == .initial
-        undelivered = 0
+        losses.reached()
         expiresAt = now + .seconds(granted)
         if granted == 0 { return end(asFetch: isFirst, piggyback: piggyback, at: now) }
         if piggyback && !isAuthorized {
@@ -199,7 +201,7 @@ public struct Notifier: Hashable, Sendable {
             hasNotified = true
             due = .nothing
             // The 200 brings the state that unanswered NOTIFYs did not.
-            arrived()
+            losses.arrived()
             return [.accept(expires: granted, status: .active(expires: granted), content: .full)]
         }
         var actions: [Action] = [.accept(expires: granted, status: status(at: now), content: .none)]
@@ -262,7 +264,7 @@ public struct Notifier: Hashable, Sendable {
         self.phase = phase
         expiresAt = expiry
         hasNotified = false
-        isLastSent = false
+        lastNotify.isSent = false
     }
 
     /// Marks the state as known and equal to the state that the watcher has; sends nothing.
@@ -308,7 +310,7 @@ public struct Notifier: Hashable, Sendable {
         switch phase {
         case .initial, .over: return nil
         case .ending:
-            return isOutstanding ? endsBy : min(notBefore, endsBy)
+            return isOutstanding ? lastNotify.endsBy : min(notBefore, lastNotify.endsBy)
         case .held: return min(heldUntil, expiresAt)
         case .fetching: return heldUntil
         case .live:
@@ -323,7 +325,7 @@ public struct Notifier: Hashable, Sendable {
         case .initial, .over:
             return []
         case .ending(let reason):
-            return now >= endsBy ? close(reason) : flush(at: now)
+            return now >= lastNotify.endsBy ? close(reason) : flush(at: now)
         case .fetching:
             guard now >= heldUntil else { return [] }
             return finish(.terminated(reason: .timeout, retryAfter: nil), .full, .fetched, at: now)
@@ -366,7 +368,7 @@ public struct Notifier: Hashable, Sendable {
 
     private mutating func finish(_ status: SubscriptionStatus, _ content: Content, _ reason: EndReason, at now: Instant) -> [Action] {
         phase = .ending(reason)
-        endsBy = now + Self.longestEnding
+        lastNotify.endsBy = now + Self.longestEnding
         due = .final(status, content)
         notBefore = min(notBefore, now)
         if isOutstanding { return [] }
@@ -374,7 +376,7 @@ public struct Notifier: Hashable, Sendable {
     }
 
     private mutating func send(_ status: SubscriptionStatus, _ content: Content, ending reason: EndReason) -> [Action] {
-        isLastSent = true
+        lastNotify.isSent = true
         if configuration.bestEffort { return [.notify(status, content)] + close(reason) }
         isOutstanding = true
         return [.notify(status, content)]

@@ -8,9 +8,7 @@ extension Subscriber {
         isAsking = false
         timerN = nil
         wantsChange = false
-        refreshesFrom = now + max(configuration.retryMinimum, Self.leastPause)
-        refreshAt = refreshesFrom
-        if verifiesAt != nil { verifiesAt = refreshesFrom }
+        refreshes.refused(until: now + max(configuration.retryMinimum, Self.leastPause))
         return []
     }
 }

@@ -5,15 +5,13 @@ extension Subscriber {
     /// Moves the refresh forward to `moment`, because the notifier may have lost the subscription; not before a refused refresh may
     /// be repeated.
     public mutating func verify(at moment: Instant) {
-        guard isVerifiable else { return }
-        let from = max(moment, refreshesFrom ?? moment)
-        verifiesAt = .earliest(asksAt, from)
+        if isVerifiable { refreshes.verify(at: moment) }
     }
 
     /// Whether ``verify(at:)`` with `moment` moves the refresh forward.
     public func verifiesSooner(at moment: Instant) -> Bool {
         guard isVerifiable else { return false }
-        let from = max(moment, refreshesFrom ?? moment)
+        let from = refreshes.verification(at: moment)
         return asksAt.map { from < $0 } ?? true
     }
 
@@ -22,11 +20,11 @@ extension Subscriber {
     /// Shortens the pause to `moment`, because the remote domain is reachable again; a pause that the notifier requested is kept.
     public mutating func wake(at moment: Instant) {
         guard wakesSooner(at: moment) else { return }
-        restsUntil = moment
+        rest?.until = moment
     }
 
     /// Whether ``wake(at:)`` with `moment` shortens the pause.
     public func wakesSooner(at moment: Instant) -> Bool {
-        phase == .resting && restsUnheard && restsUntil.map { moment < $0 } ?? false
+        phase == .resting && rest.map { $0.isUnheard && moment < $0.until } ?? false
     }
 }

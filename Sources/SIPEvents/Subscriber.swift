@@ -97,22 +97,36 @@ public struct Subscriber: Hashable, Sendable {
     /// Whether to refresh as soon as the response arrives.
     var wantsChange = false
     private var hasBriefRetry = false
-    /// Losses in a row; counted anew after an attempt that lasted 60 s.
-    public private(set) var failures = 0
-    private var startedAt = Instant(nanosecondsSince1970: 0)
+    private var losses = Losses()
     var timerN: Instant?
-    /// Time of the next refresh; nil when none is planned.
-    public internal(set) var refreshAt: Instant?
-    /// Time of the refresh that verifies the subscription; a lifetime in a NOTIFY moves ``refreshAt`` only, and a 2xx clears it.
-    public internal(set) var verifiesAt: Instant?
-    /// Earliest time to repeat a refused refresh, whatever lifetime a NOTIFY reports.
-    var refreshesFrom: Instant?
+    var refreshes = RefreshPlan()
     /// Time at which the subscription expires; nil until a lifetime is granted.
     public private(set) var lapsesAt: Instant?
-    /// End of the pause before a restart; nil outside a pause.
-    public internal(set) var restsUntil: Instant?
-    /// Whether the pause was caused by a remote domain that was not reached, rather than requested by it.
-    var restsUnheard = false
+    /// Pause before a restart; nil outside a pause.
+    var rest: Rest?
+
+    /// Losses in a row.
+    private struct Losses: Hashable, Sendable {
+        /// Number of losses; counted anew after an attempt that lasted 60 s.
+        var count = 0
+        /// Start of the present attempt.
+        var startedAt = Instant(nanosecondsSince1970: 0)
+
+        /// Counts the loss of the present attempt.
+        mutating func add(at now: Instant) {
+            // An attempt that lasted 60 s resets the pause; repeated early losses keep doubling it.
+            if now - startedAt >= Subscriber.settled { count = 0 }
+            count += 1
+        }
+    }
+
+    /// Pause before a restart.
+    struct Rest: Hashable, Sendable {
+        /// End of the pause.
+        var until: Instant
+        /// Whether the pause was caused by a remote domain that was not reached, rather than requested by it.
+        var isUnheard = false
+    }
 
     /// Creates an idle subscription.
     public init(_ configuration: Configuration) {
@@ -127,10 +141,9 @@ public struct Subscriber: Hashable, Sendable {
         self.init(configuration)
         attempt = 1
         phase = .established
-        startedAt = refreshAt
+        losses.startedAt = refreshAt
         lapsesAt = expiry
-        self.refreshAt = refreshAt
-        verifiesAt = refreshAt
+        refreshes = RefreshPlan(resumedAt: refreshAt)
     }
 
     /// Resumes a subscription that an earlier process lost and that restarts after a pause; `failures` is limited to 0...64.
@@ -138,9 +151,18 @@ public struct Subscriber: Hashable, Sendable {
         self.init(configuration)
         attempt = 1
         phase = .resting
-        restsUntil = end
-        self.failures = min(max(failures, 0), 64)
+        rest = Rest(until: end)
+        losses.count = min(max(failures, 0), 64)
     }
+
+    /// Losses in a row; counted anew after an attempt that lasted 60 s.
+    public var failures: Int { losses.count }
+    /// Time of the next refresh; nil when none is planned.
+    public var refreshAt: Instant? { refreshes.plannedAt }
+    /// Time of the refresh that verifies the subscription; nil: none.
+    public var verifiesAt: Instant? { refreshes.verifiesAt }
+    /// End of the pause before a restart; nil outside a pause.
+    public var restsUntil: Instant? { rest?.until }
 
     /// Whether the subscription is over and can be removed.
     public var isOver: Bool { phase == .over }
@@ -183,10 +205,7 @@ public struct Subscriber: Hashable, Sendable {
     /// refresh may be repeated. Does nothing between two dialogs: the next one uses the new request.
     public mutating func change(at now: Instant) -> [Action] {
         guard phase == .established, !isFetch, !wantsToLeave else { return [] }
-        if !isAsking, let refreshesFrom, now < refreshesFrom {
-            refreshAt = refreshesFrom
-            return []
-        }
+        if !isAsking, refreshes.isPostponed(at: now) { return [] }
         wantsChange = isAsking
         return isAsking ? [] : [refresh(at: now)]
     }
@@ -247,9 +266,7 @@ public struct Subscriber: Hashable, Sendable {
                 // The subscription stays valid until its expiry; refresh again after a pause.
                 timerN = nil
                 let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 1), Self.longestPause)) } ?? configuration.retryMinimum
-                refreshesFrom = now + max(pause, Self.leastPause)
-                refreshAt = refreshesFrom
-                if verifiesAt != nil { verifiesAt = refreshesFrom }
+                refreshes.refused(until: now + max(pause, Self.leastPause))
                 return []
             }
         }
@@ -263,8 +280,7 @@ public struct Subscriber: Hashable, Sendable {
             return []
         }
         hasBriefRetry = false
-        refreshesFrom = nil
-        verifiesAt = nil
+        refreshes.accepted()
         grant(expires ?? configuration.expires, at: now)
         if let piggybacked {
             let actions = receive(piggybacked, at: now)
@@ -317,7 +333,7 @@ public struct Subscriber: Hashable, Sendable {
     public var nextDeadline: Instant? { .earliest(timerN, isAsking ? nil : asksAt, lapsesAt, restsUntil) }
 
     /// Time of the next refresh, planned or to verify.
-    public var asksAt: Instant? { .earliest(refreshAt, verifiesAt) }
+    public var asksAt: Instant? { refreshes.next }
 
     /// Handles Timer N, refresh, expiry and the end of pauses at `now`.
     public mutating func advance(to now: Instant) -> [Action] {
@@ -344,7 +360,7 @@ public struct Subscriber: Hashable, Sendable {
         forgetTimers()
         attempt += 1
         wantsChange = false
-        startedAt = now
+        losses.startedAt = now
         phase = .established
         isAsking = true
         timerN = now + configuration.timerN
@@ -352,7 +368,7 @@ public struct Subscriber: Hashable, Sendable {
     }
 
     private mutating func refresh(at now: Instant) -> Action {
-        refreshAt = nil
+        refreshes.plannedAt = nil
         wantsChange = false
         isAsking = true
         timerN = now + configuration.timerN
@@ -374,12 +390,11 @@ public struct Subscriber: Hashable, Sendable {
         guard !isFetch else { return }
         let span = TimeSpan.seconds(seconds)
         lapsesAt = now + span
-        refreshAt = now + min(span * 3 / 4, max(span - configuration.timerN, span / 2))
-        if let refreshesFrom { refreshAt = max(refreshesFrom, refreshAt ?? refreshesFrom) }
+        refreshes.plan(now + min(span * 3 / 4, max(span - configuration.timerN, span / 2)))
         // Lifetime 0: wait for the one NOTIFY that follows (RFC 6665 4.2.1.1).
         if seconds == 0, let timerN {
             lapsesAt = timerN
-            refreshAt = nil
+            refreshes.plannedAt = nil
         }
     }
 
@@ -390,9 +405,7 @@ public struct Subscriber: Hashable, Sendable {
         // The outstanding response belongs to the lost dialog.
         isAsking = false
         phase = .resting
-        // An attempt that lasted 60 s resets the pause; repeated early losses keep doubling it.
-        if now - startedAt >= Self.settled { failures = 0 }
-        failures += 1
+        losses.add(at: now)
         var pause = configuration.retryMinimum
         for _ in 1..<min(failures, 16) { pause = min(pause * 2, configuration.retryMaximum) }
         pause = jittered(max(pause, Self.leastPause))
@@ -400,8 +413,8 @@ public struct Subscriber: Hashable, Sendable {
         if retry == .later, let retryAfter {
             pause = jittered(max(.seconds(min(max(retryAfter, 0), Self.longestPause)), min(pause, .seconds(1))))
         }
-        restsUntil = now + pause
-        restsUnheard = retryAfter == nil && [.silent, .refused(status: 408), .refused(status: 503)].contains(failure)
+        let isUnheard = retryAfter == nil && [.silent, .refused(status: 408), .refused(status: 503)].contains(failure)
+        rest = Rest(until: now + pause, isUnheard: isUnheard)
         return [.lost(failure, retryIn: pause)]
     }
 
@@ -423,10 +436,8 @@ public struct Subscriber: Hashable, Sendable {
 
     private mutating func forgetTimers() {
         timerN = nil
-        refreshAt = nil
-        verifiesAt = nil
-        refreshesFrom = nil
+        refreshes = RefreshPlan()
         lapsesAt = nil
-        restsUntil = nil
+        rest = nil
     }
 }

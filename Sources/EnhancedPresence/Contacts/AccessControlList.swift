@@ -11,10 +11,13 @@ public struct AccessControlList: Hashable, Sendable {
     /// Indexes of the entries by identity key.
     private var places: [[String]: Int] = [:]
     /// Quotas; only the number of entries applies here.
-    public var policy: RoamingPolicy
+    public private(set) var policy: RoamingPolicy
 
     /// Creates an empty list with version 1.
     public init(policy: RoamingPolicy = RoamingPolicy()) { self.policy = policy }
+
+    /// Applies other quotas to later requests.
+    public mutating func use(_ policy: RoamingPolicy) { self.policy = policy }
 
     /// Creates the list of a document; a version of 0 becomes 1.
     public init(_ document: AccessControlListDocument, policy: RoamingPolicy = RoamingPolicy()) {

@@ -14,13 +14,16 @@ public struct ContactList: Hashable, Sendable {
     private var byAddress: [PresenceAddress: RoamingContact] = [:]
     private var order: [PresenceAddress] = []
     /// Quotas and switches.
-    public var policy: RoamingPolicy
+    public private(set) var policy: RoamingPolicy
 
     /// Group 1, for contacts in no other group (MS-SIP 3.7.4.4, 3.7.5.2).
     public static let defaultGroup = RoamingGroup(id: 1, name: "~")
 
     /// Creates a list with version 1 that has only the default group.
     public init(policy: RoamingPolicy = RoamingPolicy()) { self.policy = policy }
+
+    /// Applies other quotas to later requests.
+    public mutating func use(_ policy: RoamingPolicy) { self.policy = policy }
 
     /// The contacts in the order in which they were added; their URIs have no scheme.
     public var contacts: [RoamingContact] { order.compactMap { byAddress[$0] } }

@@ -9,8 +9,7 @@ extension EnhancedPresentity {
     /// because only the user sees them.
     public func signedOff(at now: DateTime) -> EnhancedPresentity {
         var result = self
-        result.subscribers = SubscriberList()
-        result.delegates = DelegateSet()
+        result.replaceLists(SubscriberList(), DelegateSet())
         _ = result.endpointEnded("", isLast: true, at: now)
         // Watchers see the input containers only through the aggregates.
         let outlasting = result.store.pairs.filter {

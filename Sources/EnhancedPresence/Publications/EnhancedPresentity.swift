@@ -77,7 +77,7 @@ public struct EnhancedPresentity: Equatable, Sendable {
     /// URI of the user with scheme, as responses write it.
     public let uri: String
     /// Quotas and choices; a change applies to later requests.
-    public var policy: EnhancedPresencePolicy
+    public private(set) var policy: EnhancedPresencePolicy
     var store = CategoryStore()
     var memberships: [ContainerID: ContainerMembership] = [:]
     /// Subscribers that the user has to acknowledge (MS-PRES 3.6.1).
@@ -92,6 +92,15 @@ public struct EnhancedPresentity: Equatable, Sendable {
         self.uri = uri
         self.policy = policy
         address = PresenceAddress(uri)
+    }
+
+    /// Applies other quotas and choices to later requests.
+    public mutating func use(_ policy: EnhancedPresencePolicy) { self.policy = policy }
+
+    /// Replaces the lists that only the user sees; nil keeps one.
+    mutating func replaceLists(_ subscribers: SubscriberList?, _ delegates: DelegateSet?) {
+        if let subscribers { self.subscribers = subscribers }
+        if let delegates { self.delegates = delegates }
     }
 
     /// Time at which ``expire(at:)`` has work; nil if no instance has a deadline.

@@ -62,7 +62,7 @@ public struct CategoryPublicationClient: Hashable, Sendable {
     /// URI of the user, with scheme.
     public let uri: String
     /// The wanted instances; call ``next(at:)`` after a change.
-    public var requestedPublications: [PublicationID: RequestedPublication] = [:]
+    public private(set) var requestedPublications: [PublicationID: RequestedPublication] = [:]
     /// The known state of the server, without the request in flight.
     public private(set) var standings: [PublicationID: Standing]
     private var inFlight: [CategoryPublication] = []
@@ -101,6 +101,9 @@ public struct CategoryPublicationClient: Hashable, Sendable {
         for publication in inFlight { kept[publication.id] = uncertain(publication, standings[publication.id]) }
         return kept
     }
+
+    /// Sets the wanted instances; ``next(at:)`` makes the requests.
+    public mutating func request(_ publications: [PublicationID: RequestedPublication]) { requestedPublications = publications }
 
     /// Time at which ``next(at:)`` has work; nil: only after a change of ``requestedPublications``, or after the response to the request in
     /// flight.

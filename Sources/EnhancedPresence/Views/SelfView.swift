@@ -82,8 +82,7 @@ extension EnhancedPresentity {
         delegates: DelegatesDocument? = nil, policy: EnhancedPresencePolicy = .standard
     ) {
         self.init(uri: uri, policy: policy)
-        if let subscribers { self.subscribers = SubscriberList(subscribers) }
-        if let delegates { self.delegates = DelegateSet(delegates) }
+        replaceLists(subscribers.map { SubscriberList($0) }, delegates.map { DelegateSet($0) })
         for container in containers?.containers ?? [] where container.id != .default {
             memberships[container.id] = ContainerMembership(version: container.version, members: container.members)
         }

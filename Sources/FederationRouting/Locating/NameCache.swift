@@ -25,7 +25,7 @@ public struct NameCache: Sendable {
     }
 
     /// The limits; a change applies to answers stored later.
-    public var bounds: Bounds
+    public private(set) var bounds: Bounds
     /// Number of questions answered from the cache since its creation.
     public private(set) var hits: UInt64 = 0
     private var answers: [NameQuestion: (answer: NameAnswer, until: Instant)] = [:]
@@ -33,6 +33,9 @@ public struct NameCache: Sendable {
 
     /// Creates an empty cache.
     public init(bounds: Bounds = Bounds()) { self.bounds = bounds }
+
+    /// Applies other limits to later answers.
+    public mutating func use(_ bounds: Bounds) { self.bounds = bounds }
 
     /// Number of stored answers, expired ones included.
     public var count: Int { answers.count }

@@ -46,12 +46,15 @@ public struct TargetHealth: Sendable {
     }
 
     /// The policy; a change applies to later failures.
-    public var policy: Policy
+    public private(set) var policy: Policy
     private var entries: [TransportAddress: Entry] = [:]
     private var ends = DeadlineQueue<TransportAddress>()
 
     /// Creates a table in which every hop is up.
     public init(policy: Policy = Policy()) { self.policy = policy }
+
+    /// Applies another policy to later failures.
+    public mutating func use(_ policy: Policy) { self.policy = policy }
 
     /// Number of hops that failed and have not answered since.
     public var count: Int { entries.count }

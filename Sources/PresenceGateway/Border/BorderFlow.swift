@@ -8,7 +8,7 @@ import SIPCore
 ///                                  --DNS needed--> it waits
 ///     header fields reserved for trusted neighbours  --> removed
 ///     in a dialog: is it the remote end?  --no--> as if the dialog did not exist
-final class BorderFlow: ShardMember {
+final class BorderFlow: ShardMember, Inspectable {
     let kernel: GatewayKernel
     let context: ShardContext
     /// The other flows, which outlive it.
@@ -44,6 +44,8 @@ final class BorderFlow: ShardMember {
         transactions.configuration.isAnswerAddress = peers.table.isAnswerAddress
         signIns.configure(before: before)
     }
+
+    var sizes: [String: Int] { ["watchedByPartners": partners.table.watchedCount] }
 
     // MARK: requests
 

@@ -15,7 +15,7 @@ struct HomeServer {
     /// Applies a new configuration; existing registrations keep their lifetimes.
     mutating func reconfigure(_ configuration: GatewayConfiguration) {
         registrar.policy = Self.policy(configuration)
-        lists.policy = configuration.roamingPolicy
+        lists.use(configuration.roamingPolicy)
     }
 
     private static func policy(_ configuration: GatewayConfiguration) -> Registrar.Policy {

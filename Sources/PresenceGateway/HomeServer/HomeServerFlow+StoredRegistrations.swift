@@ -17,9 +17,34 @@ extension HomeServerFlow {
         }
     }
 
+    // MARK: restart
+
+    func rank(of record: StoreRecord, at now: Instant) -> RestoreRank? {
+        switch record {
+        case .registration, .contacts, .accessList: RestoreRank(phase: .users)
+        default: nil
+        }
+    }
+
+    func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool {
+        switch record {
+        case .registration(let stored):
+            guard restore(stored, at: now) else { return false }
+            restart.state.registrations += 1
+            return true
+        case .contacts(let list): return home.lists.restore(contactsOf: list)
+        case .accessList(let list): return home.lists.restore(accessControlOf: list)
+        default: return false
+        }
+    }
+
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
+        if phase == .registrations { advanceRegistrar(at: now) }
+    }
+
     /// Restores a binding; over a reliable transport it ends after ``GatewayTiming/restartGrace`` unless its client returns.
     /// - Returns: false if the record cannot be read.
-    func restore(_ stored: StoredRegistration, at now: Instant) -> Bool {
+    private func restore(_ stored: StoredRegistration, at now: Instant) -> Bool {
         let source = MessageSource(local: stored.local, remote: stored.remote, connection: nil)
         let goneAt = stored.local.transport.isReliable ? now + configuration.timing.restartGrace : nil
         guard let binding = binding(stored, from: source, goneAt: goneAt) else { return false }
@@ -42,13 +67,13 @@ extension HomeServerFlow {
     // MARK: failed commits
 
     /// Takes the stored registrations and lists in place of those of a failed commit.
-    func reload(_ stored: StoredRecords, at now: Instant) {
+    func reload(_ stored: StoredRecords, at now: Instant) -> (() -> Void)? {
         for user in stored.users.keys.sorted() {
             for key in stored.users[user] ?? [] {
                 switch (key, stored[key]) {
-                case (.contacts, .contacts(let list)?): _ = restore(contactsOf: list)
+                case (.contacts, .contacts(let list)?): _ = home.lists.restore(contactsOf: list)
                 case (.contacts, _): home.lists.set(ContactList(policy: configuration.roamingPolicy), of: user)
-                case (.accessList, .accessList(let list)?): _ = restore(accessControlOf: list)
+                case (.accessList, .accessList(let list)?): _ = home.lists.restore(accessControlOf: list)
                 case (.accessList, _): home.lists.set(AccessControlList(policy: configuration.roamingPolicy), of: user)
                 case (.registration(_, let place), let record): reload(user, place, record, at: now)
                 default: break
@@ -56,6 +81,7 @@ extension HomeServerFlow {
             }
         }
         scheduleRegistrar()
+        return nil
     }
 
     /// A binding that is still known keeps its connection, and one that a REGISTER removed gets that of the user's endpoint.

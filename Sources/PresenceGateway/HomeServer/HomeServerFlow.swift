@@ -4,7 +4,7 @@ import SIPCore
 import SIPEvents
 
 /// The home server of the users of hosted domains: registrations, contacts, access lists, provisioning and directory searches.
-final class HomeServerFlow: ShardMember, KernelClient, RequestHandler, Persistent {
+final class HomeServerFlow: ShardMember, KernelClient, RequestHandler, Persistent, Inspectable {
     /// The timer of all registrations.
     static let registrar = Ticket(.homeServer, only: 1)
 
@@ -46,14 +46,6 @@ final class HomeServerFlow: ShardMember, KernelClient, RequestHandler, Persisten
         default: nil
         }
     }
-
-    /// Restores a contact list.
-    /// - Returns: false if the record cannot be read.
-    func restore(contactsOf stored: StoredUserDocument) -> Bool { home.lists.restore(contactsOf: stored) }
-
-    /// Restores an access control list.
-    /// - Returns: false if the record cannot be read.
-    func restore(accessControlOf stored: StoredUserDocument) -> Bool { home.lists.restore(accessControlOf: stored) }
 
     func timerDue(_ ticket: Ticket, at now: Instant) { advanceRegistrar(at: now) }
 }

@@ -37,6 +37,28 @@ public struct Explanation: Codable, Hashable, Sendable {
         self.journal = journal
     }
 
+    /// Adds what the presentity's shard shows.
+    mutating func show(home: HomeReport?, views: [String: ViewExplanation]?, preview: ViewExplanation?) {
+        self.home = home
+        self.views = views
+        self.preview = preview
+    }
+
+    /// Adds the endpoints to the report of a hosted presentity.
+    mutating func show(endpoints: [String]) { home?.endpoints = endpoints }
+
+    /// Adds live subscriptions of the watcher.
+    mutating func show(subscriptions: [SubscriptionExplanation]) { self.subscriptions += subscriptions }
+
+    /// Adds the publications relayed to a home server elsewhere.
+    mutating func show(relayed: RelayedReport?) { carried = relayed }
+
+    /// Completes the explanation of one shard.
+    mutating func complete(journal: [JournalEntry]) {
+        if subscriptions.contains(where: \.isPresence) { preview = nil }
+        self.journal = journal
+    }
+
     /// Merges the explanations of all shards, with at most `journalLimit` journal entries; nil for an empty array.
     public static func merged(_ parts: [Explanation], journalLimit: Int = 10) -> Explanation? {
         guard var result = parts.first else { return nil }

@@ -19,13 +19,13 @@ public struct PresentityReport: Codable, Hashable, Sendable {
     /// Hosting and publication of the presentity.
     public var state: State
     /// Number of live subscriptions to the presentity.
-    public var watchers: Int
+    public var watchers = 0
     /// Number of publications of either model.
-    public var publications: Int
+    public var publications = 0
     /// Number of subscriptions of the user's own endpoints.
-    public var ownDialogs: Int
+    public var ownDialogs = 0
     /// Number of registered endpoints.
-    public var endpoints: Int
+    public var endpoints = 0
 }
 
 /// Filter of presentities; nil matches all.

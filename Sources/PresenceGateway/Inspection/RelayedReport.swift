@@ -51,16 +51,3 @@ public struct RelayedReport: Codable, Hashable, Sendable {
     /// Instances maintained with SERVICE at the home server.
     public var instances: [RemoteInstance]
 }
-
-extension ShardInspection {
-    /// Keys of all users with relayed publications, except users hosted on this node.
-    var relayedKeys: some Sequence<String> {
-        flows.publications.keys.lazy.filter { self.flows.presentities.record($0) == nil }
-    }
-
-    func isRelayed(_ key: String) -> Bool { flows.presentities.record(key) == nil && flows.publications.isRelayed(key) }
-
-    func relayedReport(of key: String, at now: Instant) -> RelayedReport? {
-        isRelayed(key) ? flows.publications.report(of: key, at: now) : nil
-    }
-}

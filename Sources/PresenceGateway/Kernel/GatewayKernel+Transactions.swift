@@ -79,3 +79,13 @@ extension GatewayKernel {
         perform(transactions.respond(transaction, response, at: now), at: now)
     }
 }
+
+extension TransactionLayer.Configuration {
+    /// Applies the settings that may change while transactions are live.
+    mutating func take(_ configuration: GatewayConfiguration) {
+        serverLimit = configuration.limits.transactions
+        clientLimit = configuration.limits.transactions
+        retryAfter = UInt32(clamping: configuration.timing.retryAfter)
+        homeDomains = configuration.hostedDomains
+    }
+}

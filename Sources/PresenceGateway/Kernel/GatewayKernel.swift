@@ -7,18 +7,15 @@ import SIPCore
 ///     RequestDelivery.send, respond --commit--> takeOutput
 ///     timers --advance--> KernelClient.timerDue
 final class GatewayKernel {
-    var configuration: GatewayConfiguration
-    /// Counters since the start.
+    private(set) var configuration: GatewayConfiguration
+    /// Counters since the start. Apart from ``notes``, because code that is lent the counters may log.
     var counters = GatewayCounters()
-    /// Source of all generated identifiers.
-    let key: TokenKey
-    var tokens: TokenGenerator
+    /// Journal and log records, for operators.
+    var notes: OperatorNotes
+    var identifiers: Identifiers
     var transactions: TransactionLayer
     var timers = DeadlineQueue<Ticket>()
     var commitLog: CommitLog
-    /// Recent refusals, losses and ends, for operators.
-    var journal: Journal
-    private var logs: [GatewayLog] = []
     var work = WorkMeasure()
     var output: [OutboundMessage] = []
     /// Remaining cleanup after closed connections.
@@ -26,12 +23,22 @@ final class GatewayKernel {
     let delivery: RequestDelivery
     /// Values from and to other shards.
     var mailboxes: Mailboxes
-    /// The flows by number, from 1.
-    private(set) var clients: [any KernelClient] = []
-    /// The owner, which outlives it.
-    private(set) unowned var host: (any KernelHost)!
-    /// Rate limit for the "timers do not come to an end" error: once a minute.
-    private var nextSpinReport = Instant(nanosecondsSince1970: 0)
+    private var users = Users()
+
+    /// The parts of the shard that use the kernel.
+    private struct Users {
+        /// The flows by number, from 1.
+        var clients: [any KernelClient] = []
+        /// The owner, which outlives the kernel.
+        unowned var host: (any KernelHost)!
+    }
+
+    /// Sources of generated identifiers.
+    struct Identifiers {
+        /// Source of all of them.
+        let key: TokenKey
+        var tokens: TokenGenerator
+    }
 
     /// The value of Server and User-Agent.
     static let product = "Isthmus"
@@ -47,27 +54,41 @@ final class GatewayKernel {
         shard: Int, store: (any GatewayStore)?, defersCommits: Bool, localAddresses: (any LocalAddressLookup)?
     ) {
         self.configuration = configuration
-        self.key = key
-        tokens = TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix)
+        identifiers = Identifiers(key: key, tokens: TokenGenerator(key: key.derived(for: "gateway"), prefix: prefix))
         transactions = TransactionLayer(
             configuration: layer, tokens: TokenGenerator(key: key.derived(for: "transactions"), prefix: prefix))
         commitLog = CommitLog(store, isDeferred: defersCommits)
-        journal = Journal(limit: configuration.limits.journalEntries)
+        notes = OperatorNotes(journal: Journal(limit: configuration.limits.journalEntries))
         delivery = RequestDelivery(
             addresses: OwnAddresses(configuration, lookup: localAddresses),
             hops: NextHopResolver(configuration.naming ?? NamingConfiguration(), random: TokenGenerator(key: key.derived(for: "hops"))))
         mailboxes = Mailboxes(of: shard)
-        delivery.kernel = self
+        delivery.connect(self)
     }
 
     /// Connects the kernel with its owner and the flows; call it before the first input.
     func connect(to host: any KernelHost, _ clients: [any KernelClient]) {
-        self.host = host
-        self.clients = clients
+        users = Users(clients: clients, host: host)
+    }
+
+    var clients: [any KernelClient] { _read { yield users.clients } }
+    var host: any KernelHost { users.host }
+
+    var tokens: TokenGenerator {
+        _read { yield identifiers.tokens }
+        _modify { yield &identifiers.tokens }
+    }
+
+    /// Applies a new configuration.
+    func use(_ configuration: GatewayConfiguration) {
+        self.configuration = configuration
+        notes.journal.use(limit: configuration.limits.journalEntries)
+        if let naming = configuration.naming { delivery.hops.use(naming) }
+        transactions.configuration.take(configuration)
     }
 
     /// Forgets the flows; no input may follow.
-    func disconnect() { clients = [] }
+    func disconnect() { users.clients = [] }
 
     /// The flow of a ticket; nil: the kernel itself.
     func client(of ticket: Ticket) -> (any KernelClient)? {
@@ -94,7 +115,7 @@ final class GatewayKernel {
         let actions = transactions.receive(notice, at: now)
         switch notice {
         case .closed(let connection, let end): connectionClosed(connection, end, actions, at: now)
-        case .late(let span): work.lateness = span
+        case .late(let span): work.noteLateness(span)
         case .answered(let question, let answer): delivery.receive(answer, to: question, at: now)
         case .carried: perform(actions, at: now)
         case .failed(let token, let reason):
@@ -119,8 +140,7 @@ final class GatewayKernel {
             fire(ticket, at: now)
             turns -= 1
         }
-        if turns == 0, now >= nextSpinReport {
-            nextSpinReport = now + .seconds(60)
+        if turns == 0, work.reportsSpin(at: now) {
             log(.error, "timers do not come to an end", ["timers": String(timers.count)])
         }
     }
@@ -159,19 +179,16 @@ final class GatewayKernel {
 
     /// Returns the log records since the last call, oldest first.
     func takeLogs() -> [GatewayLog] {
-        let taken = logs
-        logs.removeAll(keepingCapacity: true)
-        return taken
+        let taken = notes.takeLogs()
+        counters.logRecordsDropped += taken.dropped
+        return taken.records
     }
 
     func log(
         _ level: GatewayLog.Level, _ message: GatewayLog.StaticMessage, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         guard level >= configuration.logLevel else { return }
-        if logs.count >= configuration.limits.logRecords {
-            counters.logRecordsDropped += 1
-            return
-        }
-        logs.append(GatewayLog(level, message, fields().map { GatewayLog.Field($0.key, $0.value) }))
+        guard notes.hasRoom(configuration.limits.logRecords) else { return notes.dropLog() }
+        notes.add(GatewayLog(level, message, fields().map { GatewayLog.Field($0.key, $0.value) }))
     }
 }

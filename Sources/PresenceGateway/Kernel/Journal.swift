@@ -50,19 +50,21 @@ struct Journal {
     private var entries: [JournalEntry] = []
     /// Position of the next entry once the ring is full.
     private var next = 0
-    var limit: Int {
-        didSet {
-            guard limit != oldValue else { return }
-            entries = Array(newestFirst.prefix(limit).reversed())
-            next = 0
-        }
-    }
+    private(set) var limit: Int
 
     init(limit: Int) {
         self.limit = limit
     }
 
     var count: Int { entries.count }
+
+    /// Applies another limit; the newest entries stay.
+    mutating func use(limit newLimit: Int) {
+        guard newLimit != limit else { return }
+        entries = Array(newestFirst.prefix(newLimit).reversed())
+        limit = newLimit
+        next = 0
+    }
 
     mutating func add(_ entry: JournalEntry) {
         guard limit > 0 else { return }

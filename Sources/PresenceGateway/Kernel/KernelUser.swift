@@ -14,8 +14,8 @@ extension KernelUser {
     }
 
     var tokens: TokenGenerator {
-        _read { yield kernel.tokens }
-        _modify { yield &kernel.tokens }
+        _read { yield kernel.identifiers.tokens }
+        _modify { yield &kernel.identifiers.tokens }
     }
 
     var transactions: TransactionLayer {
@@ -34,8 +34,8 @@ extension KernelUser {
     }
 
     var journal: Journal {
-        _read { yield kernel.journal }
-        _modify { yield &kernel.journal }
+        _read { yield kernel.notes.journal }
+        _modify { yield &kernel.notes.journal }
     }
 
     var hops: NextHopResolver {

@@ -11,7 +11,7 @@ final class ShardContext {
     var directory: HostedDirectory {
         didSet { keptScreening = nil }
     }
-    var translator: PresenceTranslator
+    private(set) var translator: PresenceTranslator
     /// Reused, because creating one costs more than parsing most documents.
     private(set) var parser: XMLParser
     /// Shared by all shards; nil: no user is authenticated.
@@ -41,6 +41,12 @@ final class ShardContext {
         keptScreening = nil
         if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }
     }
+
+    /// Replaces the mapping tables.
+    func use(_ mapper: PresenceMapper) { translator = PresenceTranslator(mapper: mapper).noting(translator.note) }
+
+    /// Sets the receiver of the mapping rows that decide, and of the losses; nil: none.
+    func noteMappings(_ note: ((_ rows: [String], _ losses: [MappingLoss]) -> Void)?) { translator = translator.noting(note) }
 
     /// Notes the beginning of an orderly stop.
     func stop() { isShuttingDown = true }

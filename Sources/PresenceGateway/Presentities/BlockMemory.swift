@@ -40,7 +40,7 @@ struct BlockMemory {
     /// Shortest time without presence before a watcher of another presentity is forgotten: 30 days.
     static let disuse = TimeSpan.seconds(30 * 86_400)
 
-    var bounds: Bounds
+    private(set) var bounds: Bounds
     private(set) var watcherCount = 0
     private(set) var signOffCount = 0
     /// Number of entries and sign-offs that were forgotten or not recorded because the table was full.
@@ -85,6 +85,9 @@ struct BlockMemory {
     }
 
     init(bounds: Bounds) { self.bounds = bounds }
+
+    /// Applies other limits to later entries.
+    mutating func use(_ bounds: Bounds) { self.bounds = bounds }
 
     func entry(of watcher: PresenceAddress, at presentity: String) -> Entry? { shelves[presentity]?.entries[watcher]?.entry }
 

@@ -21,7 +21,7 @@ final class HostedPresentity {
     let look: BlockLook?
     let uri: SIPURI
     /// Names the presentity to the kernel; nil: it never had a timer.
-    var ticket: Ticket?
+    private(set) var ticket: Ticket?
     /// Presence model of the domain.
     private(set) var side: DomainSide
     /// Instances and lists that the user's clients published by SERVICE (MS-PRES 3.2).
@@ -246,12 +246,23 @@ final class HostedPresentity {
     /// Notes that the user was removed or disabled.
     func userEnded() { server.userEnded() }
 
+    // MARK: the table
+
+    /// Takes the ticket of its timer, once it needs one.
+    func name(by ticket: Ticket) { self.ticket = ticket }
+
+    /// Gives its ticket back; nil: it had none.
+    func takeTicket() -> Ticket? {
+        defer { ticket = nil }
+        return ticket
+    }
+
     // MARK: configuration
 
     /// Applies the presence model and policy of the present domain.
     /// - Returns: whether the model changed.
     func use(_ side: DomainSide, _ policy: EnhancedPresencePolicy) -> Bool {
-        enhanced.policy = policy
+        enhanced.use(policy)
         defer { self.side = side }
         return self.side != side
     }

@@ -22,7 +22,7 @@ final class PoliteBlocking: ShardMember {
     }
 
     /// Applies the limits of a new configuration.
-    func use(_ bounds: BlockMemory.Bounds) { memory.bounds = bounds }
+    func use(_ bounds: BlockMemory.Bounds) { memory.use(bounds) }
 
     /// The record shown to a watcher; created if missing.
     func record(of key: String, _ uri: SIPURI, for identity: WatcherIdentity, at now: Instant) -> HostedPresentity {
@@ -191,12 +191,10 @@ final class PoliteBlocking: ShardMember {
     private func looksNeverPublished(
         _ rendered: RenderedPresence, of resource: WatchedResource, as format: WatcherFormat, to identity: WatcherIdentity, at now: Instant
     ) -> Bool {
-        var translator = translator
-        translator.note = nil
         var unused = GatewayCounters()
         let record = table.make(resource.key, resource.uri, .neverPublished)
         let plan = record.plan(format, resource.categories, for: identity)
-        let silent = record.make(plan, of: resource.entity, by: translator, counters: &unused, at: now)
+        let silent = record.make(plan, of: resource.entity, by: translator.noting(nil), counters: &unused, at: now)
         return rendered.hasSameOctets(as: silent, among: resource.categories)
     }
 
@@ -218,13 +216,11 @@ final class PoliteBlocking: ShardMember {
             document: record.enhanced.storedDocument.encoded(), computed: record.enhanced.computedInstances.map(\.id.stored))
     }
 
-    /// Restores entries in the order in which presence was shown, so that the oldest is again forgotten first.
-    func restore(_ watchers: [StoredShownWatcher]) {
-        for stored in watchers.sorted(by: { ($0.shownAt, $0.presentity, $0.watcher) < ($1.shownAt, $1.presentity, $1.watcher) }) {
-            let standing = stored.signOff.map { BlockMemory.Standing.signedOff($0) } ?? .shown
-            memory.restore(
-                BlockMemory.Entry(standing: standing, shownAt: stored.shownAt), PresenceAddress(stored.watcher), at: stored.presentity)
-        }
+    /// Restores an entry, in the order in which presence was shown, so that the oldest is again forgotten first.
+    func restore(_ stored: StoredShownWatcher) {
+        let standing = stored.signOff.map { BlockMemory.Standing.signedOff($0) } ?? .shown
+        memory.restore(
+            BlockMemory.Entry(standing: standing, shownAt: stored.shownAt), PresenceAddress(stored.watcher), at: stored.presentity)
     }
 
     func restore(_ stored: StoredSignOff) -> Bool {

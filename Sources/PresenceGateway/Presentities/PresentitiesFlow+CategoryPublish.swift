@@ -12,7 +12,7 @@ extension PresentitiesFlow {
             let change = try presentity.publish(document, by: service.sender, at: moment)
             // An unregistered endpoint is present as long as its connection is open.
             if !service.isRegistered, let connection = service.flow.connection, let id = service.sender.endpointID {
-                noteConnection(connection, ofEndpoint: id, of: key)
+                endpoints.note(id, of: key, over: connection)
             }
             return change
         } answer: { response, presentity, change, moment in

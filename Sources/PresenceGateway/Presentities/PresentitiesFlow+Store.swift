@@ -18,16 +18,16 @@ extension PresentitiesFlow {
 
     // MARK: failed commits
 
-    /// Takes the stored publications in place of those of a failed commit; watchers are notified by ``notifyReloaded(_:at:)``.
-    /// - Returns: the presentities.
-    func reload(_ stored: StoredRecords, at now: Instant) -> [HostedPresentity] {
+    /// Takes the stored publications in place of those of a failed commit.
+    /// - Returns: the step that notifies the watchers of these presentities.
+    func reload(_ stored: StoredRecords, at now: Instant) -> (() -> Void)? {
         let users = stored.users {
             switch $0 {
             case .presentity, .publication: true
             default: false
             }
         }
-        return users.compactMap { user in
+        let changed = users.compactMap { (user) -> HostedPresentity? in
             let keys = stored.users[user] ?? []
             let records = keys.compactMap { stored[$0] }
             guard let presentity = table[user] ?? records.lazy.compactMap(\.presentityURI).first.map({ addRecord(user, $0) }) else {
@@ -36,6 +36,7 @@ extension PresentitiesFlow {
             reload(presentity, keys, records)
             return presentity
         }
+        return changed.isEmpty ? nil : { for presentity in changed { self.notifyReloaded(presentity, at: now) } }
     }
 
     private func reload(_ presentity: HostedPresentity, _ keys: Set<StoreKey>, _ records: [StoreRecord]) {
@@ -53,7 +54,7 @@ extension PresentitiesFlow {
     }
 
     /// Composes the publications after a failed commit, and notifies the watchers that see a difference.
-    func notifyReloaded(_ presentity: HostedPresentity, at now: Instant) {
+    private func notifyReloaded(_ presentity: HostedPresentity, at now: Instant) {
         composeAgain(presentity)
         presentity.noteTimedMoment(at: now)
         blocking.placeWatchers(of: presentity, before: presentity.enhanced.withoutBlocks(), at: now)
@@ -65,8 +66,39 @@ extension PresentitiesFlow {
 
     // MARK: restart
 
+    func rank(of record: StoreRecord, at now: Instant) -> RestoreRank? {
+        switch record {
+        case .presentity, .signOff: RestoreRank(phase: .users)
+        // Composition depends on the order in which bodies came.
+        case .publication(let stored): RestoreRank(phase: .publications, number: Int64(clamping: stored.number))
+        case .shownWatcher(let stored):
+            RestoreRank(
+                phase: .shownWatchers, number: stored.shownAt.nanosecondsSince1970, name: stored.presentity, secondName: stored.watcher)
+        default: nil
+        }
+    }
+
+    func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool {
+        switch record {
+        case .presentity(let stored): return restore(stored, &restart.state)
+        case .publication(let stored): return restore(stored, &restart.state)
+        case .signOff(let stored): return blocking.restore(stored)
+        case .shownWatcher(let stored):
+            blocking.restore(stored)
+            return true
+        default: return false
+        }
+    }
+
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
+        guard phase == .expiry else { return }
+        let before = publishedCounts.publications
+        resume(at: now)
+        restart.state.expired = before - publishedCounts.publications
+    }
+
     /// - Returns: false: the record cannot be read.
-    func restore(_ stored: StoredPresentity, _ state: inout RestoredState) -> Bool {
+    private func restore(_ stored: StoredPresentity, _ state: inout RestoredState) -> Bool {
         guard let uri = SIPURI(stored.uri), let root = try? parser.parse(stored.document).root,
             let data = try? RoamingDataDocument(reading: root)
         else { return false }
@@ -80,7 +112,7 @@ extension PresentitiesFlow {
     }
 
     /// - Returns: false: the record cannot be read.
-    func restore(_ stored: StoredPublication, _ state: inout RestoredState) -> Bool {
+    private func restore(_ stored: StoredPublication, _ state: inout RestoredState) -> Bool {
         guard let uri = SIPURI(stored.uri), let document = try? PIDFDocument.decode(stored.document, using: parser) else { return false }
         if table[stored.presentity] == nil { state.presentities += 1 }
         let presentity = table[stored.presentity] ?? addRecord(stored.presentity, uri)
@@ -90,9 +122,9 @@ extension PresentitiesFlow {
     }
 
     /// Composes the restored publications, ends what expired, and waits for the endpoints.
-    func resume(at now: Instant) {
+    private func resume(at now: Instant) {
         for presentity in table.inOrder {
-            awaitEndpoints(of: presentity, at: now)
+            endpoints.awaitReturn(to: presentity, at: now)
             composeAgain(presentity)
             presentity.noteTimedMoment(at: now)
             advance(presentity, at: now)

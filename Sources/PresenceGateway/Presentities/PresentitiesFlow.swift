@@ -3,11 +3,7 @@ import Registration
 import SIPCore
 
 /// The presentities of hosted domains: their publications, endpoints and watchers, and the record that each watcher is shown.
-final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
-    private enum Kind {
-        static let returning: UInt8 = 1
-    }
-
+final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable {
     let kernel: GatewayKernel
     let context: ShardContext
     /// The other flows, which outlive this one.
@@ -18,12 +14,10 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
     private(set) lazy var remoteWatchers = RemoteWatchers(self)
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
     private var published: [String] = []
-    /// Connections over which unregistered endpoints published, by presentity.
-    private var publishingConnections = PublishingConnections()
-    /// Endpoints that published before a restart and have not come back, by presentity.
-    private var returning: [String: Set<String>] = [:]
-    /// Keys of presentities in ``returning``, by ticket.
-    private var returningKeys = Slab<String>()
+    /// Endpoints without a registration.
+    private(set) lazy var endpoints = PresentityEndpoints(self)
+    /// Reports of presentities.
+    private(set) lazy var explainer = PresentityExplainer(self)
 
     init(_ kernel: GatewayKernel, _ context: ShardContext, _ ports: any PresentitiesPorts) {
         self.kernel = kernel
@@ -38,8 +32,8 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
     }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
-        if ticket.kind == Kind.returning {
-            if let key = returningKeys.remove(ticket.key) { endReturning(key, at: now) }
+        if ticket.kind == PresentityEndpoints.ticketKind {
+            endpoints.timerDue(ticket, at: now)
         } else if let presentity = table[ticket] {
             advance(presentity, at: now)
             table.schedule(presentity)
@@ -78,7 +72,7 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
     /// Drops a record that holds nothing.
     func settle(_ presentity: HostedPresentity) {
         guard table.contains(presentity) else { return }
-        if publishingConnections.knows(presentity.key), !presentity.dependsOnEndpoints { publishingConnections.forget(presentity.key) }
+        endpoints.settle(presentity)
         blocking.settle(presentity)
     }
 
@@ -108,27 +102,6 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
 
     // MARK: endpoints
 
-    /// Notes the connection over which an unregistered endpoint published: the endpoint is present as long as one of them is open.
-    func noteConnection(_ connection: ConnectionID, ofEndpoint endpoint: String, of key: String) {
-        publishingConnections.note(endpoint, of: key, over: connection)
-    }
-
-    /// Whether an endpoint without a registration has published for the user over a connection that is still open.
-    func hasUnregisteredEndpoints(_ key: String) -> Bool { !publishingConnections.endpoints(of: key).isEmpty }
-
-    /// Ends the instances of unregistered endpoints that published over a closed connection (MS-PRES 3.2.5.5).
-    func endpointsClosed(_ connection: ConnectionID, at now: Instant) {
-        for (key, endpoints) in publishingConnections.close(connection) {
-            let gone = endpoints.filter { !isRegistered($0, of: key) }
-            let isLast = !hasUnregisteredEndpoints(key) && !ports.hasRegistrations(key)
-            endpointsEnded(gone, of: key, isLast: isLast, at: now)
-        }
-    }
-
-    private func isRegistered(_ endpoint: String, of key: String) -> Bool {
-        EndpointID(endpoint).map { ports.isRegistered($0, of: key) } ?? false
-    }
-
     /// Removes instances bound to ended endpoints, and with the last endpoint those bound to the user (MS-PRES 3.2.5.5).
     func endpointsEnded(_ endpoints: [String], of key: String, isLast: Bool, at now: Instant) {
         guard let presentity = table[key] else { return }
@@ -140,32 +113,7 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent {
         settle(presentity)
     }
 
-    /// Gives endpoints ``GatewayTiming/restartGrace`` to come back, because their connections ended with the earlier process.
-    func awaitEndpoints(of presentity: HostedPresentity, at now: Instant) {
-        let endpoints = presentity.endpoints
-        guard !endpoints.isEmpty else { return }
-        returning[presentity.key] = endpoints
-        let ticket = Ticket(.presentities, kind: Kind.returning, returningKeys.insert(presentity.key))
-        timers.set(ticket, at: now + configuration.timing.restartGrace)
-    }
-
-    /// Ends the endpoints that have not come back in time (MS-PRES 3.2.5.5).
-    private func endReturning(_ key: String, at now: Instant) {
-        guard let awaited = returning.removeValue(forKey: key) else { return }
-        let present = publishingConnections.endpoints(of: key)
-        let gone = awaited.filter { one in
-            !present.contains { $0.lowercased() == one.lowercased() } && !isRegistered(one, of: key)
-        }
-        endpointsEnded(gone.sorted(), of: key, isLast: present.isEmpty && !ports.hasRegistrations(key), at: now)
-    }
-
-    // MARK: sizes
-
-    /// Number of entries of each table.
-    var sizes: [String: Int] {
-        ["presentities": table.count, "returning": returning.count, "publishingConnections": publishingConnections.count]
-            .merging(remoteWatchers.sizes) { $1 }
-    }
+    // MARK: numbers
 
     /// Number of true presentities and of their publications.
     var publishedCounts: (presentities: Int, publications: Int) {

@@ -37,8 +37,7 @@ final class PresentityTable: ShardMember {
     /// Removes a record and its timer.
     func remove(_ presentity: HostedPresentity) {
         records[presentity.key] = nil
-        guard let ticket = presentity.ticket else { return }
-        presentity.ticket = nil
+        guard let ticket = presentity.takeTicket() else { return }
         timers.set(ticket, at: nil)
         named.remove(ticket.key)
     }
@@ -61,7 +60,7 @@ final class PresentityTable: ShardMember {
     func schedule(_ presentity: HostedPresentity) {
         guard contains(presentity) else { return }
         let ticket = presentity.ticket ?? Ticket(.presentities, kind: Self.ticketKind, named.insert(presentity))
-        presentity.ticket = ticket
+        presentity.name(by: ticket)
         timers.set(ticket, at: presentity.nextDeadline)
     }
 

@@ -191,7 +191,7 @@ final class CategoryBridge {
     /// Removes all publications.
     func withdraw(_ environment: Environment) -> [Action] {
         publications.sources = [:]
-        client.requestedPublications = [:]
+        client.request([:])
         return work(environment)
     }
 
@@ -334,13 +334,14 @@ final class CategoryBridge {
         let composition = environment.compose(sources, homeComputesState)
         nextTimedMoment = composition.nextTimedMoment
         guard let until = sources.values.map(\.until).max() else {
-            client.requestedPublications = [:]
+            client.request([:])
             return
         }
         let life = max((until - environment.now).seconds + Self.margin, environment.leastLife)
-        client.requestedPublications = composition.instances.mapValues {
-            CategoryPublicationClient.RequestedPublication(body: $0, expires: UInt32(clamping: life), until: DateTime(until))
-        }
+        client.request(
+            composition.instances.mapValues {
+                CategoryPublicationClient.RequestedPublication(body: $0, expires: UInt32(clamping: life), until: DateTime(until))
+            })
     }
 
     /// Seconds by which an instance outlives its source, so that it is removed explicitly rather than by expiry.

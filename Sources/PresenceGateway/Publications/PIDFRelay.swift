@@ -152,7 +152,7 @@ final class PIDFRelay: PublicationRelay {
     func renewPolicies() {
         for bridge in table.inOrder {
             let policy = configuration.presencePolicy(of: bridge.uri)
-            bridge.forEachStanding { $0.policy = policy }
+            bridge.forEachStanding { $0.use(policy) }
         }
     }
 

@@ -7,7 +7,25 @@ import SIPEvents
 /// Reports about relayed publications.
 extension PublicationsFlow {
     /// Keys of all users, each once; a user may have both bridges for a while after the domain changed its presence model.
-    var keys: [String] { Array(pidf.table.keys) + categories.table.keys.filter { pidf.table[$0] == nil } }
+    private var keys: [String] { Array(pidf.table.keys) + categories.table.keys.filter { pidf.table[$0] == nil } }
+
+    var tables: [TableSize] {
+        [TableSize(name: "publication_bridges", entries: count, limit: configuration.limits.publicationBridges)]
+    }
+
+    func count(in counts: inout GatewayCounts) { counts.publicationBridges = count }
+
+    func forEachPresentity(_ body: (String) -> Void) { keys.forEach(body) }
+
+    func state(ofPresentity key: String) -> PresentityReport.State? { isRelayed(key) ? .carried : nil }
+
+    func describe(_ key: String, in report: inout PresentityReport) {
+        if report.state == .carried { report.publications = publicationCount(of: key) }
+    }
+
+    func explain(_ question: ExplainQuestion, in explanation: inout Explanation, at now: Instant) {
+        if question.state == .carried { explanation.show(relayed: report(of: question.presentity.aorKey, at: now)) }
+    }
 
     func isRelayed(_ key: String) -> Bool { pidf.table[key] != nil || categories.table[key] != nil }
 

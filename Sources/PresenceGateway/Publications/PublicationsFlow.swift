@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// PUBLISH and SERVICE: the relayed publications of users of other domains; requests about hosted users are passed on.
-final class PublicationsFlow: ShardMember, KernelClient, RequestHandler, Persistent {
+final class PublicationsFlow: ShardMember, KernelClient, RequestHandler, Persistent, Inspectable {
     let kernel: GatewayKernel
     let context: ShardContext
     /// The other flows, which outlive it.
@@ -101,10 +101,14 @@ final class PublicationsFlow: ShardMember, KernelClient, RequestHandler, Persist
         return stored.map(StoreRecord.bridge)
     }
 
+    func rank(of record: StoreRecord, at now: Instant) -> RestoreRank? {
+        if case .bridge = record { RestoreRank(phase: .users) } else { nil }
+    }
+
     /// Restores a relayed publication.
     /// - Returns: false if the record cannot be read, or the user's domain no longer accepts publications.
-    func restore(_ stored: StoredBridge, at now: Instant) -> Bool {
-        guard let uri = SIPURI(stored.uri) else { return false }
+    func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool {
+        guard case .bridge(let stored) = record, let uri = SIPURI(stored.uri) else { return false }
         return switch stored.way {
         case .publish: pidf.restore(stored, uri, at: now)
         case .service: categories.restore(stored, uri, at: now)
@@ -112,13 +116,14 @@ final class PublicationsFlow: ShardMember, KernelClient, RequestHandler, Persist
     }
 
     /// Takes the stored publications in place of those of a failed commit.
-    func reload(_ stored: StoredRecords, at now: Instant) {
+    func reload(_ stored: StoredRecords, at now: Instant) -> (() -> Void)? {
         for user in stored.users.keys.sorted() where stored.users[user]?.contains(.bridge(user)) == true {
             var record: StoredBridge?
             if case .bridge(let bridge)? = stored[.bridge(user)] { record = bridge }
             pidf.reload(user, record, at: now)
             categories.reload(user, record, at: now)
         }
+        return nil
     }
 
     // MARK: numbers

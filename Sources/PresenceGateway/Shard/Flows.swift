@@ -23,6 +23,11 @@ final class Flows {
     private let answers: PortAnswers
     private let sources: PresenceSources
     let inspection: ShardInspection
+    /// The flows with stored records, in the order of their steps after a restart and a failed commit.
+    let persistent: [any Persistent]
+    private(set) lazy var withdrawnRights = WithdrawnRights(self, answers.kernel, answers.context)
+    /// Answers to the kernel.
+    private(set) lazy var host = FlowsHost(self, answers.kernel, answers.context)
     /// The flows by number, from 1.
     let clients: [any KernelClient]
     /// The flows that serve requests, in the order of Allow.
@@ -31,7 +36,6 @@ final class Flows {
     init(_ kernel: GatewayKernel, _ context: ShardContext) {
         let answers = PortAnswers(kernel, context)
         let sources = PresenceSources(kernel, context)
-        inspection = ShardInspection(kernel, context)
         border = BorderFlow(kernel, context, answers)
         subscriptions = SubscriptionsFlow(kernel, context, answers)
         presenceSubscriptions = PresenceSubscriptions(
@@ -42,10 +46,12 @@ final class Flows {
         upstream = UpstreamFlow(kernel, context, answers)
         publications = PublicationsFlow(kernel, context, answers)
         clients = [border.probes, subscriptions, presentities, upstream, publications, homeServer]
+        persistent = [homeServer, publications, presentities, subscriptions, upstream]
+        inspection = ShardInspection(
+            kernel, context, [subscriptions, presenceSubscriptions, upstream, presentities, publications, homeServer, border])
         (self.answers, self.sources) = (answers, sources)
         answers.connect(self)
         sources.connect(self)
-        inspection.connect(self)
         handlers.add(subscriptions)
         handlers.add(upstream)
         handlers.add(publications)
@@ -67,12 +73,9 @@ final class Flows {
 
     /// The stored record of a key; nil: nothing to store.
     func record(of key: StoreKey) -> StoreRecord? {
-        switch key {
-        case .presentity, .publication, .shownWatcher, .signOff: presentities.record(of: key)
-        case .dialog: subscriptions.record(of: key)
-        case .upstreamSubscription: upstream.record(of: key)
-        case .registration, .contacts, .accessList: homeServer.record(of: key)
-        case .bridge: publications.record(of: key)
+        for flow in persistent {
+            if let record = flow.record(of: key) { return record }
         }
+        return nil
     }
 }

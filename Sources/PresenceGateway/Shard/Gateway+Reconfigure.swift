@@ -12,7 +12,7 @@ extension Gateway {
         commitLog.now = now
         let before = self.configuration
         context.use(configuration)
-        kernel.configuration = configuration
+        kernel.use(configuration)
         flows.border.configure(before: before)
         if configuration.domains != before.domains {
             // Unchanged domains keep the forms that were learned for them.
@@ -20,18 +20,12 @@ extension Gateway {
         }
         flows.homeServer.use(configuration)
         flows.presentities.blocking.use(configuration.limits.blocks)
-        journal.limit = configuration.limits.journalEntries
-        if let naming = configuration.naming {
-            hops.cache.bounds = naming.cache
-            hops.health.policy = naming.health
-        }
-        transactions.configuration.take(configuration)
         let newTables = mapper.flatMap { $0.tables == translator.mapper.tables ? nil : $0 }
-        if let newTables { context.translator = PresenceTranslator(mapper: newTables) }
+        if let newTables { context.use(newTables) }
         noteMappings()
         keepPartnersAlive(at: now)
         if configuration.domains != before.domains {
-            withdrawRights(at: now)
+            flows.withdrawnRights.withdraw(at: now)
             flows.presentities.renewDomains(at: now)
             flows.publications.pidf.renewPolicies()
             flows.presentities.blocking.placeAllWatchers(at: now)
@@ -53,15 +47,5 @@ extension Gateway {
                 flows.presenceSubscriptions.sourceChanged(resource, of: watcher, at: now)
             }
         }
-    }
-}
-
-extension TransactionLayer.Configuration {
-    /// Applies the settings that may change while transactions are live.
-    mutating func take(_ configuration: GatewayConfiguration) {
-        serverLimit = configuration.limits.transactions
-        clientLimit = configuration.limits.transactions
-        retryAfter = UInt32(clamping: configuration.timing.retryAfter)
-        homeDomains = configuration.hostedDomains
     }
 }

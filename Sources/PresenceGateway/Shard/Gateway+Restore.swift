@@ -1,11 +1,4 @@
-import FederationRouting
-import EnhancedPresence
-import PresenceDocuments
-import Registration
 import SIPCore
-import SIPEvents
-import SimplePresence
-import XMLCore
 
 /// Counts of a restart from the store.
 public struct RestoredState: Hashable, Sendable {
@@ -46,8 +39,7 @@ public struct RestoredState: Hashable, Sendable {
 
 /// Restart from the state that an earlier process stored.
 ///
-///     records of this shard --> presentities, publications --> expiry --> upstream subscriptions --> dialogs --> expiry
-///         --> upstream subscriptions are refreshed or restarted, paced --> watchers that see a difference are notified once
+///     records of this shard --rank of each flow--> phases (``RestartPhase``), each: records restored --> completed by every flow
 extension Gateway {
     /// Restores the records of this shard; call it once, before the first message.
     ///
@@ -67,63 +59,26 @@ extension Gateway {
         commitLog.now = now
         let router = ShardRouter(shards: shards, for: configuration)
         let records = shards == 1 ? loaded : loaded.filter { router.shard(ofKey: router.owner(of: $0)) == shard }
-        var state = RestoredState()
-        var publications: [StoredPublication] = []
-        var stored: [StoredDialog] = []
-        var subscriptions: [StoredUpstreamSubscription] = []
-        var shown: [StoredShownWatcher] = []
-        for record in records {
-            var isRead = true
-            switch record {
-            case .presentity(let presentity): isRead = flows.presentities.restore(presentity, &state)
-            case .publication(let publication): publications.append(publication)
-            case .dialog(let dialog): stored.append(dialog)
-            case .upstreamSubscription(let subscription): subscriptions.append(subscription)
-            case .registration(let registration):
-                isRead = flows.homeServer.restore(registration, at: now)
-                if isRead { state.registrations += 1 }
-            case .contacts(let list): isRead = flows.homeServer.restore(contactsOf: list)
-            case .accessList(let list): isRead = flows.homeServer.restore(accessControlOf: list)
-            case .bridge(let bridge): isRead = flows.publications.restore(bridge, at: now)
-            case .shownWatcher(let watcher): shown.append(watcher)
-            case .signOff(let signOff): isRead = flows.presentities.blocking.restore(signOff)
+        var waiting = ranked(records, at: now)[...]
+        var restart = Restart()
+        for phase in RestartPhase.allCases {
+            while let (record, flow, rank) = waiting.first, rank.phase == phase {
+                if !flow.restore(record, &restart, at: now) { leaveOut(record.key, &restart.state) }
+                waiting.removeFirst()
             }
-            if !isRead { leaveOut(record.key, &state) }
+            // The domains may have changed since the earlier process.
+            if phase == .rights { flows.withdrawnRights.withdraw(at: now) }
+            for flow in flows.persistent { flow.complete(phase, &restart, at: now) }
         }
-        flows.presentities.blocking.restore(shown)
-        // Composition depends on the order in which bodies came.
-        for publication in publications.sorted(by: { $0.number < $1.number }) where !flows.presentities.restore(publication, &state) {
-            leaveOut(.publication(presentity: publication.presentity, tag: publication.tag), &state)
+        return restart.state
+    }
+
+    /// The records with the flow of each, in the order of restoring.
+    private func ranked(_ records: [StoreRecord], at now: Instant) -> [(record: StoreRecord, flow: any Persistent, rank: RestoreRank)] {
+        let ranked = records.compactMap { record in
+            flows.persistent.lazy.compactMap { flow in flow.rank(of: record, at: now).map { (record: record, flow: flow, rank: $0) } }.first
         }
-        stored.sort { $0.dialog.localTag < $1.dialog.localTag }
-        // Some are restored before expiry, so that they are notified of what expires now.
-        let hasStateAtOnce = { (dialog: StoredDialog) in self.flows.subscriptions.packages.package(of: dialog.kind)?.hasStateAtOnce ?? true
-        }
-        for dialog in stored where hasStateAtOnce(dialog) {
-            if flows.subscriptions.restored.restore(dialog, at: now) {
-                state.dialogs += 1
-            } else {
-                leaveOut(.dialog(dialog.dialog.localTag), &state)
-            }
-        }
-        let before = counts.publications
-        flows.presentities.resume(at: now)
-        state.expired = before - counts.publications
-        let resumed = flows.upstream.restorer.restore(subscriptions, at: now)
-        state.upstreamSubscriptions += resumed.all.count
-        for dialog in stored where !hasStateAtOnce(dialog) {
-            if flows.subscriptions.restored.restore(dialog, fedBy: resumed, at: now) {
-                state.dialogs += 1
-            } else {
-                leaveOut(.dialog(dialog.dialog.localTag), &state)
-            }
-        }
-        flows.upstream.restorer.settle(resumed, at: now)
-        // The domains may have changed since the earlier process.
-        withdrawRights(at: now)
-        flows.subscriptions.restored.notifyBehind(stored, &state, at: now)
-        flows.homeServer.advanceRegistrar(at: now)
-        return state
+        return ranked.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }.map(\.element)
     }
 
     private func leaveOut(_ key: StoreKey, _ state: inout RestoredState) {

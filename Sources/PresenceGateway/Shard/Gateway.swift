@@ -64,7 +64,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
         kernel = GatewayKernel(
             configuration, layer, key: key, prefix: prefix, shard: shard, store: store, defersCommits: defersCommits,
             localAddresses: localAddresses)
-        kernel.connect(to: self, flows.clients)
+        kernel.connect(to: flows.host, flows.clients)
         flows.border.configure(before: nil)
         noteMappings()
         transactions.configuration.allow = flows.handlers.allow
@@ -80,6 +80,12 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     public internal(set) var counters: GatewayCounters {
         _read { yield kernel.counters }
         _modify { yield &kernel.counters }
+    }
+
+    /// Adds a handler of requests.
+    func add(_ handler: any RequestHandler) {
+        flows.handlers.add(handler)
+        transactions.configuration.allow = flows.handlers.allow
     }
 
     // MARK: SansIOEndpoint
@@ -171,11 +177,8 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     // MARK: log
 
     func noteMappings() {
-        guard configuration.logLevel <= .debug else {
-            context.translator.note = nil
-            return
-        }
-        context.translator.note = { [weak self] rows, losses in
+        guard configuration.logLevel <= .debug else { return context.noteMappings(nil) }
+        context.noteMappings { [weak self] rows, losses in
             self?.log(.debug, "presence mapped", ["row": rows.joined(separator: ","), "losses": String(losses.count)])
         }
     }

@@ -11,6 +11,8 @@ final class RestoredDialogs: ShardMember {
     private unowned let notifier: SubscriptionsFlow
     /// Dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     private var resumedCalls = ResumedCalls()
+    /// Local tags of the dialogs with a NOTIFY that the earlier process had no response to, until watchers are notified.
+    private var unanswered: Set<String> = []
 
     init(_ notifier: SubscriptionsFlow) {
         kernel = notifier.kernel
@@ -18,11 +20,23 @@ final class RestoredDialogs: ShardMember {
         self.notifier = notifier
     }
 
+    /// Place of a dialog in the order of a restart; nil: another record.
+    func rank(of record: StoreRecord) -> RestoreRank? {
+        guard case .dialog(let stored) = record else { return nil }
+        let hasStateAtOnce = notifier.packages.package(of: stored.kind)?.hasStateAtOnce ?? true
+        return RestoreRank(phase: hasStateAtOnce ? .readyDialogs : .fedDialogs, name: stored.dialog.localTag)
+    }
+
     /// Restores a dialog.
     /// - Returns: false if the record cannot be read, or if its package or domain is unknown.
-    func restore(
-        _ stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions = RestoredUpstreamSubscriptions(), at now: Instant
-    ) -> Bool {
+    func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool {
+        guard case .dialog(let stored) = record, restore(stored, fedBy: restart.upstreams, at: now) else { return false }
+        if stored.isUnanswered { unanswered.insert(stored.dialog.localTag) }
+        restart.state.dialogs += 1
+        return true
+    }
+
+    private func restore(_ stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, at now: Instant) -> Bool {
         guard let package = notifier.packages.package(of: stored.kind), let dialog = Dialog.resumed(from: stored.dialog),
             let event = Event(stored.event), let uri = SIPURI(stored.watcher), let domain = configuration.domain(of: uri),
             domain.refuse == nil, let opened = package.restore(stored, of: uri, in: domain)
@@ -40,7 +54,7 @@ final class RestoredDialogs: ShardMember {
         watcher.resume(wasNotifiedActive: stored.wasNotifiedActive)
         notifier.insert(watcher)
         if stored.local.transport.isReliable, hop(toward: uri) == nil {
-            _ = notifier.leave(watcher, for: configuration.timing.restartGrace, at: now)
+            _ = notifier.redelivery.leave(watcher, for: configuration.timing.restartGrace, at: now)
         }
         resumedCalls.add(watcher, at: now)
         watcher.subscription.resume(watcher, from: stored, fedBy: upstreams, at: now)
@@ -55,8 +69,8 @@ final class RestoredDialogs: ShardMember {
     }
 
     /// Notifies the watchers that have another state than the present one, once; expired subscriptions end.
-    func notifyBehind(_ stored: [StoredDialog], _ state: inout RestoredState, at now: Instant) {
-        let unanswered = Set(stored.lazy.filter(\.isUnanswered).map(\.dialog.localTag))
+    func notifyBehind(_ state: inout RestoredState, at now: Instant) {
+        defer { unanswered = [] }
         for watcher in notifier.dialogs.inOrder {
             if now >= watcher.notifier.expiry {
                 state.expired += 1

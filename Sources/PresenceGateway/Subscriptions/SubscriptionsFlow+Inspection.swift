@@ -11,36 +11,37 @@ extension SubscriptionsFlow {
         ].merging(reloaded.sizes) { $1 }
     }
 
-    /// The live subscriptions, ordered by watcher, presentity and dialog; a batch or list has one row per resource.
-    /// - Parameters:
-    ///   - filter: with canonical keys.
-    ///   - cursor: `next` of the previous page; an invalid cursor starts from the beginning.
-    func rows(
-        matching filter: SubscriptionFilter, limit: Int, after cursor: String?, at now: Instant
-    ) -> InspectionPage<SubscriptionReport> {
-        var first = FirstRows<SubscriptionKey, (dialog: WatcherDialog, row: SubscriptionRow)>(
-            limit: limit, after: cursor.flatMap { SubscriptionKey(cursor: $0) })
+    var tables: [TableSize] {
+        [TableSize(name: "subscriptions", entries: dialogs.count, limit: configuration.limits.subscriptions)]
+    }
+
+    func count(in counts: inout GatewayCounts) {
+        counts.watcherDialogs = dialogs.presenceCount
+        counts.homeDialogs = dialogs.count - dialogs.presenceCount
+    }
+
+    /// Offers the live subscriptions, a row for each resource of a batch or list.
+    func offer(to rows: inout SubscriptionRows, matching filter: SubscriptionFilter, at now: Instant) {
         for dialog in dialogs.values {
             if let state = filter.state, dialog.state(at: now) != state { continue }
             for row in dialog.subscription.rows(of: dialog) where filter.isIn(dialog, row.resource?.upstream) {
                 guard filter.isAbout(watcher: dialog.watcherKey, presentity: row.presentity) else { continue }
-                first.offer(
-                    SubscriptionKey(watcher: dialog.watcherKey, presentity: row.presentity, tag: dialog.localTag), (dialog, row))
+                let key = SubscriptionKey(watcher: dialog.watcherKey, presentity: row.presentity, tag: dialog.localTag)
+                rows.offer(key, { dialog.report(row, at: now) })
             }
         }
-        return InspectionPage(
-            rows: first.rows.map { $0.row.dialog.report($0.row.row, at: now) }, next: first.hasMore ? first.rows.last?.key.cursor : nil)
     }
 
-    /// Explains what a watcher has of a presentity, both by canonical key.
-    func explain(
-        watcher: String, presentity: String, includingBodies: Bool, at now: Instant
-    ) -> [SubscriptionExplanation] {
-        guard dialogs.count(of: watcher) > 0 else { return [] }
-        var found: [SubscriptionExplanation] = []
-        for dialog in dialogs.values where dialog.watcherKey == watcher {
-            found += dialog.subscription.explain(dialog, presentity: presentity, includingBodies: includingBodies, at: now)
+    func describe(_ key: String, in report: inout PresentityReport) { report.ownDialogs = dialogs.about(key).count }
+
+    /// Explains the dialogs of the watcher about the presentity.
+    func explain(_ question: ExplainQuestion, in explanation: inout Explanation, at now: Instant) {
+        let watcher = question.watcher.aorKey
+        guard dialogs.count(of: watcher) > 0 else { return }
+        let found = dialogs.values.filter { $0.watcherKey == watcher }.flatMap { dialog in
+            dialog.subscription.explain(
+                dialog, presentity: question.presentity.aorKey, includingBodies: question.includingBodies, at: now)
         }
-        return found.sorted { $0.subscription.key < $1.subscription.key }
+        explanation.show(subscriptions: found.sorted { $0.subscription.key < $1.subscription.key })
     }
 }

@@ -121,6 +121,11 @@ extension SubscriptionsFlow {
         if content == .changes { notifyChanges(of: watcher, at: now) }
     }
 
+    /// The route of a NOTIFY without redirection.
+    func requestRoute(of watcher: WatcherDialog) -> RequestRoute {
+        ports.requestRoute(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
+    }
+
     // MARK: changes
 
     /// Sends the changes that are due; each notification of a batch covers one publisher (MS-PRES 2.2.2.4.3).

@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// The notifier of all event packages: their dialogs, requests, notifications and redelivery (RFC 6665 4.2).
-final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persistent {
+final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persistent, Inspectable {
     let kernel: GatewayKernel
     let context: ShardContext
     /// The other flows, which outlive it.
@@ -16,6 +16,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     private(set) var packages = EventPackages()
     /// Dialogs of an earlier process.
     private(set) lazy var restored = RestoredDialogs(self)
+    /// Responses to notifications, and their redelivery.
+    private(set) lazy var redelivery = NotificationRedelivery(self)
     /// Dialogs of failed commits.
     private(set) lazy var reloaded = ReloadedDialogs(self)
 
@@ -104,14 +106,14 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     }
 
     func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {
-        if let watcher = records[pendingRequest.origin.ticket.key] { receiveAnswer(response, for: watcher, at: now) }
+        if let watcher = records[pendingRequest.origin.ticket.key] { redelivery.receiveAnswer(response, for: watcher, at: now) }
     }
 
     func notDelivered(
         _ origin: RequestOrigin, _ failure: DeliveryFailure, _ reason: String, over connection: ConnectionID?, at now: Instant
     ) {
         guard let watcher = records[origin.ticket.key] else { return }
-        notDelivered(watcher, Notifier.DeliveryFailure(failure), reason, over: connection, at: now)
+        redelivery.notDelivered(watcher, Notifier.DeliveryFailure(failure), reason, over: connection, at: now)
     }
 
     func notSent(_ origin: RequestOrigin, at now: Instant) {
@@ -149,13 +151,24 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     }
 
     func connectionLost(_ connection: ConnectionID, of ticket: Ticket, at now: Instant) {
-        if let watcher = records[ticket.key] { connectionLost(connection, of: watcher, at: now) }
+        if let watcher = records[ticket.key] { redelivery.connectionLost(connection, of: watcher, at: now) }
     }
 
     func storeWorks(at now: Instant) { reloaded.notifyUnsent(at: now) }
 
+    func rank(of record: StoreRecord, at now: Instant) -> RestoreRank? { restored.rank(of: record) }
+
+    func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool { restored.restore(record, &restart, at: now) }
+
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
+        if phase == .notifications { restored.notifyBehind(&restart.state, at: now) }
+    }
+
     /// Takes the stored dialogs in place of those of a failed commit.
-    func reload(_ stored: StoredRecords, at now: Instant) { reloaded.reload(stored, at: now) }
+    func reload(_ stored: StoredRecords, at now: Instant) -> (() -> Void)? {
+        reloaded.reload(stored, at: now)
+        return nil
+    }
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
         if WatchedViews.isTicket(ticket) { return ports.parkedTimerDue(ticket, at: now) }

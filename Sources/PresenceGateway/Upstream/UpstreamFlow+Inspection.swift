@@ -70,6 +70,17 @@ extension UpstreamReport.State {
 }
 
 extension UpstreamFlow {
+    var sizes: [String: Int] { upstreams.sizes.merging(verifier.sizes) { $1 } }
+
+    var tables: [TableSize] {
+        [TableSize(name: "upstream_subscriptions", entries: upstreams.count, limit: configuration.limits.upstreamSubscriptions)]
+    }
+
+    func count(in counts: inout GatewayCounts) {
+        counts.upstreamSubscriptions = upstreams.count
+        counts.unverifiedUpstreams = upstreams.values.count(where: { $0.doubtedSince != nil })
+    }
+
     /// Adds an event of an upstream subscription, or of one of its resources, to the journal.
     func note(
         _ event: JournalEntry.Event, _ subscription: UpstreamSubscription, _ resource: UpstreamResource? = nil, status: Int? = nil,

@@ -3,7 +3,7 @@ import SIPCore
 import SIPEvents
 
 /// The upstream subscriptions to the kernel. Their numbers are not used again, so that a ticket is made of one.
-final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent {
+final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent, Inspectable {
     private enum Kind {
         static let subscription: UInt8 = 0
         static let doubts: UInt8 = 1
@@ -122,6 +122,26 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent 
         }
         return stored(upstream).map(StoreRecord.upstreamSubscription)
     }
+
+    func rank(of record: StoreRecord, at now: Instant) -> RestoreRank? {
+        guard case .upstreamSubscription(let stored) = record else { return nil }
+        // Those that lapse first are refreshed first.
+        let due = stored.expiry ?? stored.restsUntil ?? now
+        return RestoreRank(phase: .upstreamSubscriptions, number: due.nanosecondsSince1970, name: stored.tag)
+    }
+
+    func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool {
+        guard case .upstreamSubscription(let stored) = record else { return false }
+        if restorer.restore(stored, &restart.upstreams, at: now) { restart.state.upstreamSubscriptions += 1 }
+        return true
+    }
+
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
+        if phase == .turns { restorer.settle(restart.upstreams, at: now) }
+    }
+
+    /// A commit changes upstream subscriptions by responses and notifications only, which stay valid.
+    func reload(_ stored: StoredRecords, at now: Instant) -> (() -> Void)? { nil }
 
     func storeWorks(at now: Instant) { verifier.verifyUnheard(at: now) }
 

@@ -9,7 +9,7 @@ final class UpstreamMoves: UpstreamPart {
 
     init(_ flow: UpstreamFlow) {
         self.flow = flow
-        redirects = RedirectGuard(random: TokenGenerator(key: flow.kernel.key.derived(for: "redirects")))
+        redirects = RedirectGuard(random: TokenGenerator(key: flow.kernel.identifiers.key.derived(for: "redirects")))
     }
 
     /// Notes that the remote domain showed the state of a redirected presentity.

@@ -47,20 +47,16 @@ final class UpstreamRestorer: UpstreamPart {
 
     // MARK: records
 
-    /// Resumes the upstream subscriptions; those that lapse first are refreshed first.
-    func restore(_ stored: [StoredUpstreamSubscription], at now: Instant) -> RestoredUpstreamSubscriptions {
-        var subscriptions = RestoredUpstreamSubscriptions()
-        let order = { (subscription: StoredUpstreamSubscription) in subscription.expiry ?? subscription.restsUntil ?? now }
-        for subscription in stored.sorted(by: { (order($0), $0.tag) < (order($1), $1.tag) }) {
-            guard let upstream = resumed(subscription, at: now) else {
-                // Its watchers get a new upstream subscription.
-                keep(.upstreamSubscription(subscription.tag))
-                continue
-            }
-            subscriptions.add(upstream, subscription)
-            upstreams.insert(upstream)
+    /// Resumes an upstream subscription in the next turn.
+    /// - Returns: false: its watchers get a new one.
+    func restore(_ stored: StoredUpstreamSubscription, _ restored: inout RestoredUpstreamSubscriptions, at now: Instant) -> Bool {
+        guard let upstream = resumed(stored, at: now) else {
+            keep(.upstreamSubscription(stored.tag))
+            return false
         }
-        return subscriptions
+        restored.add(upstream, stored)
+        upstreams.insert(upstream)
+        return true
     }
 
     private func resumed(_ stored: StoredUpstreamSubscription, at now: Instant) -> UpstreamSubscription? {

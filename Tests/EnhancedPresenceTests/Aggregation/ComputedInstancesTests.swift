@@ -167,7 +167,7 @@ import XMLCore
         #expect(try presentity.legacyInterop(300) == LegacyInteropDocument(availability: 6500))
         var policy = EnhancedPresencePolicy.standard
         policy.choices.writesTokenIntoLegacyInterop = false
-        presentity.policy = policy
+        presentity.use(policy)
         try presentity.publish([Aggregating.publication(of: urgent, version: 1)], at: 1)
         #expect(try presentity.legacyInterop(400) == LegacyInteropDocument(availability: 8400))
     }
@@ -297,7 +297,7 @@ import XMLCore
         #expect(presentity.aggregate(at: Fixture.time(2)).isEmpty)
         var policy = EnhancedPresencePolicy.standard
         policy.computesAggregates = false
-        presentity.policy = policy
+        presentity.use(policy)
         try presentity.publish(Self.signIn(), at: 3)
         #expect(presentity.computedInstances.isEmpty)
     }

@@ -56,7 +56,9 @@ import XMLCore
     func unregistered() {
         var presentity = EnhancedPresentity(uri: Fixture.bob)
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication("State", 2)))?.status == 403)
-        presentity.policy.registeredCategories = nil
+        var policy = presentity.policy
+        policy.registeredCategories = nil
+        presentity.use(policy)
         #expect(presentity.refusal(of: Fixture.request(Fixture.publication("State", 2))) == nil)
     }
 

@@ -37,15 +37,15 @@ struct CategoryPublicationClientTests {
     @Test("MS-PRES 1.3.1.6 a new instance names version 0, a change the version of the 200, a removal has expires 0 and no body")
     func lifecycle() throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com")
-        client.requestedPublications = [state: try requested("a"), note: try requested("b")]
+        client.request([state: try requested("a"), note: try requested("b")])
         #expect(versions(client.next(at: start)) == ["note v0 660s", "state v0 660s"])
         #expect(client.next(at: start) == nil)
         client.accepted(answer(4), at: start)
         #expect(client.isSettled(at: start))
-        client.requestedPublications[state] = try requested("c")
+        try client.request(client.requestedPublications.merging([state: requested("c")]) { $1 })
         #expect(versions(client.next(at: start)) == ["state v4 660s"])
         client.accepted(nil, at: start)
-        client.requestedPublications = [:]
+        client.request([:])
         let removal = client.next(at: start)
         #expect(versions(removal) == ["note v4 gone", "state v5 gone"])
         #expect(removal?.publications.allSatisfy { $0.body == nil && $0.expireType == .time } == true)
@@ -56,10 +56,10 @@ struct CategoryPublicationClientTests {
     @Test("MS-PRES 2.2.2.2.3 versions of a 409 are taken over: other versions named, what is gone created, what is gone not removed")
     func conflict() throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com")
-        client.requestedPublications = [state: try requested("a"), note: try requested("b")]
+        client.request([state: try requested("a"), note: try requested("b")])
         _ = client.next(at: start)
         client.accepted(answer(4), at: start)
-        client.requestedPublications = [state: try requested("c")]
+        client.request([state: try requested("c")])
         #expect(versions(client.next(at: start)) == ["note v4 gone", "state v4 660s"])
         client.conflicted(
             FaultDocument(operations: [
@@ -75,10 +75,10 @@ struct CategoryPublicationClientTests {
     @Test("a server that has forgotten one instance is asked about all of them")
     func forgotten() throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com")
-        client.requestedPublications = [state: try requested("a"), note: try requested("b")]
+        client.request([state: try requested("a"), note: try requested("b")])
         _ = client.next(at: start)
         client.accepted(answer(4), at: start)
-        client.requestedPublications[note] = try requested("c")
+        try client.request(client.requestedPublications.merging([note: requested("c")]) { $1 })
         #expect(versions(client.next(at: start)) == ["note v4 660s"])
         client.conflicted(FaultDocument(operations: [FaultOperation(index: 1, version: 4, currentVersion: 0)]), at: start)
         #expect(versions(client.next(at: start)) == ["note v0 660s", "state v4 660s"])
@@ -89,7 +89,7 @@ struct CategoryPublicationClientTests {
     @Test("a server that answers every attempt with 409 is left alone for a while, and no loop comes of it")
     func endlessConflict() throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com", shortestPause: 5, longestPause: 60)
-        client.requestedPublications = [state: try requested("a")]
+        client.request([state: try requested("a")])
         for version in 1...UInt32(CategoryPublicationClient.conflictLimit) {
             #expect(client.next(at: start) != nil)
             client.conflicted(FaultDocument(operations: [FaultOperation(index: 1, version: 0, currentVersion: version)]), at: start)
@@ -105,12 +105,12 @@ struct CategoryPublicationClientTests {
     @Test("after silence nobody knows what was committed: it is asked for again, and taken back where it is wished no more")
     func silence() throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com", shortestPause: 5, longestPause: 60)
-        client.requestedPublications = [state: try requested("a")]
+        client.request([state: try requested("a")])
         _ = client.next(at: start)
         #expect(client.keptStandings[state]?.isUncertain == true)
         client.failed(at: start)
         #expect(!client.isSettled(at: start))
-        client.requestedPublications = [:]
+        client.request([:])
         #expect(client.next(at: after(4)) == nil)
         #expect(client.pause(at: after(4)) == 1)
         #expect(versions(client.next(at: after(5))) == ["state v0 gone"])
@@ -124,7 +124,7 @@ struct CategoryPublicationClientTests {
     @Test("an instance whose server grants less than is wanted is renewed in time; one that lives long enough is left alone")
     func renewal() throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com")
-        client.requestedPublications = [state: try requested("a", until: 3_600, expires: 3_600)]
+        client.request([state: try requested("a", until: 3_600, expires: 3_600)])
         _ = client.next(at: start)
         client.accepted(answer(1, expires: 400), at: start)
         #expect(client.nextDeadline == after(300))
@@ -132,7 +132,9 @@ struct CategoryPublicationClientTests {
         #expect(versions(client.next(at: after(300))) == ["state v1 3600s"])
         client.accepted(answer(2, expires: 3_600), at: after(300))
         #expect(client.nextDeadline == nil)
-        client.requestedPublications[state]?.until = after(3_700)
+        var wanted = client.requestedPublications
+        wanted[state]?.until = after(3_700)
+        client.request(wanted)
         #expect(client.isSettled(at: after(300)))
         #expect(client.isSettled(at: after(3_700)))
     }
@@ -140,7 +142,7 @@ struct CategoryPublicationClientTests {
     @Test("a server that grants no time is asked again after the pause, not at once", arguments: [0, 1, 5])
     func noTime(granted: Int64) throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com", shortestPause: 5)
-        client.requestedPublications = [state: try requested("a")]
+        client.request([state: try requested("a")])
         _ = client.next(at: start)
         client.accepted(answer(1, expires: granted), at: start)
         #expect(client.isSettled(at: start))
@@ -154,20 +156,20 @@ struct CategoryPublicationClientTests {
     )
     func refusal() throws {
         var client = CategoryPublicationClient(uri: "sip:bob@contoso.com", longestPause: 300)
-        client.requestedPublications = [state: try requested("a")]
+        client.request([state: try requested("a")])
         _ = client.next(at: start)
         client.accepted(answer(1), at: start)
-        client.requestedPublications = [state: try requested("b")]
+        client.request([state: try requested("b")])
         _ = client.next(at: start)
         client.refused(at: start)
         #expect(client.next(at: after(1)) == nil)
-        client.requestedPublications = [state: try requested("a")]
+        client.request([state: try requested("a")])
         #expect(client.isSettled(at: after(1)))
-        client.requestedPublications = [state: try requested("d")]
+        client.request([state: try requested("d")])
         client.tryNow()
         #expect(versions(client.next(at: after(1))) == ["state v1 660s"])
         client.accepted(nil, at: after(1))
-        client.requestedPublications = [:]
+        client.request([:])
         #expect(versions(client.next(at: after(2))) == ["state v2 gone"])
         client.refused(at: after(2))
         #expect(client.isIdle)

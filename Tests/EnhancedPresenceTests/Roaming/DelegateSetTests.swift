@@ -90,7 +90,9 @@ import Testing
     @Test("MS-PRES 3.9.5.4 one delegate too many is 413, but those who are there may change [R336]")
     func limit() {
         var presentity = Self.withDan()
-        presentity.policy.roaming.delegateLimit = 1
+        var policy = presentity.policy
+        policy.roaming.delegateLimit = 1
+        presentity.use(policy)
         let before = presentity
         #expect(Self.change(&presentity, version: 1, DelegateChange(uri: "carol@contoso.com", action: .add))?.status == 413)
         #expect(presentity == before)

@@ -145,14 +145,14 @@ import Testing
         #expect(journal.newestFirst.map(\.watcher) == ["w2", "w1"])
         for number in 3...8 { add(number) }
         #expect(journal.newestFirst.map(\.watcher) == ["w8", "w7", "w6"])
-        journal.limit = 2
+        journal.use(limit: 2)
         #expect(journal.newestFirst.map(\.watcher) == ["w8", "w7"])
         add(9)
         #expect(journal.newestFirst.map(\.watcher) == ["w9", "w8"])
-        journal.limit = 4
+        journal.use(limit: 4)
         for number in 10...12 { add(number) }
         #expect(journal.newestFirst.map(\.watcher) == ["w12", "w11", "w10", "w9"])
-        journal.limit = 0
+        journal.use(limit: 0)
         add(13)
         #expect(journal.newestFirst.isEmpty)
     }

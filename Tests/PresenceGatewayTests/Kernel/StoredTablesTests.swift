@@ -83,14 +83,14 @@ struct StoredTablesTests {
     }
 
     private func compare(_ store: MemoryStore, with living: Gateway, at now: Instant) {
-        for (key, record) in store.records { #expect(living.record(of: key) == record) }
+        for (key, record) in store.records { #expect(living.flows.record(of: key) == record) }
         // Nothing is due, so that nothing is told: the copy is what was kept.
         let restored = Gateway(configuration: living.configuration, key: .seeded(7), store: MemoryStore())
         let state = restored.restore(Array(store.records.values), at: now)
         #expect(state.unreadable == 0)
         for (key, record) in store.records {
-            guard case .dialog(let stored) = record, case .dialog(let copy)? = restored.record(of: key) else {
-                #expect(restored.record(of: key) == record)
+            guard case .dialog(let stored) = record, case .dialog(let copy)? = restored.flows.record(of: key) else {
+                #expect(restored.flows.record(of: key) == record)
                 continue
             }
             var expected = stored

@@ -5,14 +5,16 @@ import PresenceDocuments
 struct RoamingLists {
     private var contactLists: [String: ContactList] = [:]
     private var accessLists: [String: AccessControlList] = [:]
-    var policy: RoamingPolicy {
-        didSet {
-            for user in contactLists.keys { contactLists[user]?.policy = policy }
-            for user in accessLists.keys { accessLists[user]?.policy = policy }
-        }
-    }
+    private var policy: RoamingPolicy
 
     init(policy: RoamingPolicy) { self.policy = policy }
+
+    /// Applies other quotas to all lists.
+    mutating func use(_ policy: RoamingPolicy) {
+        self.policy = policy
+        for user in contactLists.keys { contactLists[user]?.use(policy) }
+        for user in accessLists.keys { accessLists[user]?.use(policy) }
+    }
 
     /// Number of lists of both kinds.
     var count: Int { contactLists.count + accessLists.count }

@@ -26,11 +26,11 @@ final class Delivery {
     let isAnswered: Bool
     let hopTarget: HopTarget
     /// Targets left if the present one fails.
-    var targets: ArraySlice<TransportAddress> = []
+    private(set) var targets: ArraySlice<TransportAddress> = []
     /// The present target.
-    var target: TransportAddress?
+    private(set) var target: TransportAddress?
     /// Deadline of all attempts together: the duration of one transaction (Timer F).
-    var end: Instant
+    private(set) var end: Instant
 
     init(_ request: SIPRequest, for origin: RequestOrigin, isAnswered: Bool, hopTarget: HopTarget, at now: Instant) {
         self.request = request
@@ -38,6 +38,19 @@ final class Delivery {
         self.isAnswered = isAnswered
         self.hopTarget = hopTarget
         end = now
+    }
+
+    /// Sets the targets to try, and the deadline.
+    func begin(_ targets: ArraySlice<TransportAddress>, until end: Instant) {
+        self.targets = targets
+        self.end = end
+    }
+
+    /// Moves on to the next target; nil: none is left, the present one stays.
+    func nextTarget() -> TransportAddress? {
+        guard let next = targets.popFirst() else { return nil }
+        target = next
+        return next
     }
 }
 

@@ -34,11 +34,11 @@ struct NextHopResolver {
     var asking: [NameQuestion: Set<HopTarget>] = [:]
     /// Questions that the edge has not taken yet.
     var questions: [NameQuestion] = []
-    var waiting = 0
+    private(set) var waiting = 0
     /// Requests on their way, by present transaction.
     var deliveries: [ClientTransactionID: Delivery] = [:]
     /// Requests that cannot be sent; reported after the present input.
-    var undeliverable: [(delivery: Delivery, failure: HopFailure)] = []
+    private(set) var undeliverable: [(delivery: Delivery, failure: HopFailure)] = []
 
     init(_ naming: NamingConfiguration, random: TokenGenerator) {
         cache = NameCache(bounds: naming.cache)
@@ -91,8 +91,53 @@ struct NextHopResolver {
         health.failed(target, reason, retryAfter: retryAfter, at: now, using: &random)
     }
 
+    // MARK: waiting requests
+
+    /// Keeps a request until a running lookup ends.
+    mutating func wait(_ delivery: Delivery, for hopTarget: HopTarget) {
+        waiting += 1
+        lookups[hopTarget]?.waiting.append(delivery)
+    }
+
+    /// Keeps a received message until a running lookup ends.
+    mutating func hold(_ message: InboundMessage, for hopTarget: HopTarget) {
+        waiting += 1
+        lookups[hopTarget]?.held.append(message)
+    }
+
+    /// Removes a lookup with its open questions; nil: none is running.
+    mutating func endLookup(of hopTarget: HopTarget) -> Lookup? {
+        guard let lookup = lookups.removeValue(forKey: hopTarget) else { return nil }
+        lookupKeys.remove(lookup.key)
+        forget(lookup.open, of: hopTarget)
+        waiting -= lookup.waiting.count + lookup.held.count
+        return lookup
+    }
+
+    /// Keeps a request that cannot be sent until it is reported.
+    mutating func postpone(_ delivery: Delivery, _ failure: HopFailure) { undeliverable.append((delivery, failure)) }
+
+    /// Removes and returns the requests that cannot be sent.
+    mutating func takeUndeliverable() -> [(delivery: Delivery, failure: HopFailure)] {
+        defer { undeliverable = [] }
+        return undeliverable
+    }
+
+    /// Returns the questions since the last call.
+    mutating func takeQuestions() -> [NameQuestion] {
+        guard !questions.isEmpty else { return [] }
+        defer { questions = [] }
+        return questions
+    }
+
+    /// Applies new limits and pauses.
+    mutating func use(_ naming: NamingConfiguration) {
+        cache.use(naming.cache)
+        health.use(naming.health)
+    }
+
     /// Removes a hop target from the open questions.
-    mutating func forget(_ questions: Set<NameQuestion>, of hopTarget: HopTarget) {
+    private mutating func forget(_ questions: Set<NameQuestion>, of hopTarget: HopTarget) {
         for question in questions {
             asking[question]?.remove(hopTarget)
             if asking[question]?.isEmpty ?? false { asking[question] = nil }

@@ -31,7 +31,7 @@ struct PendingRequest {
     let method: SIPMethod
     let sentAt: Instant
     /// Connection on which it was sent; nil: it was sent by address.
-    var connection: ConnectionID?
+    let connection: ConnectionID?
     /// Copy for sending it again; nil: not repeated, whatever the response.
     var repeatable: RepeatableRequest?
 }
@@ -45,4 +45,11 @@ struct RepeatableRequest {
     var own: TransactionLayer.HostPort
     /// Whether it already answers a challenge, so that it is not repeated.
     var isRepeated: Bool
+}
+
+extension Destination {
+    /// The connection to send on; nil: sent by address.
+    var connection: ConnectionID? {
+        if case .connection(let connection, _) = self { connection } else { nil }
+    }
 }

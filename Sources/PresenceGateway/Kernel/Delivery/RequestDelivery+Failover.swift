@@ -11,15 +11,13 @@ extension RequestDelivery {
         let limit = kernel.configuration.naming?.targetsPerRequest ?? 1
         let reachable = plan.targets(using: &hops.random).filter { addresses.reaches($0) }
         let targets = hops.health.order(reachable.isEmpty ? plan.servers.flatMap(\.addresses) : reachable, at: now)
-        delivery.targets = targets.prefix(max(limit, 1))
-        delivery.end = now + kernel.transactions.configuration.timers.timeout
+        delivery.begin(targets.prefix(max(limit, 1)), until: now + kernel.transactions.configuration.timers.timeout)
         resume(delivery, at: now)
     }
 
     /// Tries the next target.
     private func resume(_ delivery: Delivery, at now: Instant) {
-        guard let target = delivery.targets.popFirst() else { return }
-        delivery.target = target
+        guard let target = delivery.nextTarget() else { return }
         let destination = Destination.address(target, from: addresses.listener(for: target, flow: nil))
         var request = delivery.request
         let own = addresses.address(target.transport, toward: target)

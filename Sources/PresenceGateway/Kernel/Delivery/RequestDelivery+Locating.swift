@@ -9,12 +9,7 @@ import SIPCore
 ///                        \--too long, or there are none--> failure
 extension RequestDelivery {
     /// The DNS questions since the last call, to be asked by the caller.
-    func takeQuestions() -> [NameQuestion] {
-        guard !hops.questions.isEmpty else { return [] }
-        let taken = hops.questions
-        hops.questions = []
-        return taken
-    }
+    func takeQuestions() -> [NameQuestion] { hops.takeQuestions() }
 
     /// Sends a request to one of the servers of a hop target, once they are known.
     func deliver(_ request: SIPRequest, to hopTarget: HopTarget, for origin: RequestOrigin, isAnswered: Bool, at now: Instant) {
@@ -29,8 +24,7 @@ extension RequestDelivery {
             return postpone(delivery, HopFailure(.unknown, "too many requests wait for the servers of \(hopTarget.host)"), at: now)
         }
         if let found = lookUp(hopTarget, naming, at: now) { return resume(delivery, found, at: now) }
-        hops.waiting += 1
-        hops.lookups[hopTarget]?.waiting.append(delivery)
+        hops.wait(delivery, for: hopTarget)
     }
 
     private func resume(_ delivery: Delivery, _ result: Result<HopPlan, HopFailure>, at now: Instant) {
@@ -61,8 +55,7 @@ extension RequestDelivery {
             kernel.counters.limitsReached += 1
             return .full
         }
-        hops.waiting += 1
-        hops.lookups[hopTarget]?.held.append(message)
+        hops.hold(message, for: hopTarget)
         return .waiting
     }
 
@@ -147,11 +140,8 @@ extension RequestDelivery {
 
     @discardableResult
     private func finish(_ hopTarget: HopTarget, _ result: Result<HopPlan, HopFailure>, at now: Instant) -> Result<HopPlan, HopFailure> {
-        guard let lookup = hops.lookups.removeValue(forKey: hopTarget), let naming = kernel.configuration.naming else { return result }
-        hops.lookupKeys.remove(lookup.key)
+        guard let lookup = hops.endLookup(of: hopTarget), let naming = kernel.configuration.naming else { return result }
         kernel.timers.set(KernelTimer.lookup(lookup.key), at: nil)
-        hops.forget(lookup.open, of: hopTarget)
-        hops.waiting -= lookup.waiting.count + lookup.held.count
         let result = hops.keep(result, for: hopTarget, naming, at: now)
         // Keep zero-TTL results for 1 s so that waiting requests can use them.
         kernel.host.noteLocated(result, of: hopTarget, until: max(hops.known[hopTarget]?.until ?? now, now + .seconds(1)))
@@ -164,14 +154,12 @@ extension RequestDelivery {
 
     /// Reports the failure after the present input, because callers do not expect it while they send.
     private func postpone(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {
-        hops.undeliverable.append((delivery, failure))
+        hops.postpone(delivery, failure)
         kernel.timers.set(KernelTimer.undeliverable, at: now)
     }
 
     func reportUndeliverable(at now: Instant) {
-        let all = hops.undeliverable
-        hops.undeliverable = []
-        for (delivery, failure) in all { reportUndeliverable(delivery, failure, at: now) }
+        for (delivery, failure) in hops.takeUndeliverable() { reportUndeliverable(delivery, failure, at: now) }
     }
 
     private func reportUndeliverable(_ delivery: Delivery, _ failure: HopFailure, at now: Instant) {

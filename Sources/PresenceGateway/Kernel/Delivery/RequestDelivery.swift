@@ -6,7 +6,7 @@ import SIPCore
 /// It is a part of the kernel, which owns it.
 final class RequestDelivery {
     /// The owner, which outlives it.
-    unowned var kernel: GatewayKernel!
+    private(set) unowned var kernel: GatewayKernel!
     let addresses: OwnAddresses
     /// Locations and availability of next hops.
     var hops: NextHopResolver
@@ -19,6 +19,9 @@ final class RequestDelivery {
         self.addresses = addresses
         self.hops = hops
     }
+
+    /// Connects it with its owner; call it before the first request.
+    func connect(_ kernel: GatewayKernel) { self.kernel = kernel }
 
     /// Sends a request in a transaction, once the changes that it depends on are stored.
     /// - Parameter scope: partitions on which it depends; nil: those of its parties and its dialog.
@@ -58,9 +61,8 @@ final class RequestDelivery {
             request, to: destination, over: transport, sentBy: own, isBrief: origin.isBrief, connectPatience: connectPatience(of: delivery),
             at: now)
         kernel.counters.limitsReached += kernel.transactions.takeTurnedAway()
-        var pendingRequest = PendingRequest(origin: origin, method: request.method, sentAt: now, repeatable: repeatable)
-        if case .connection(let connection, _) = destination { pendingRequest.connection = connection }
-        pendingRequests[transaction] = pendingRequest
+        pendingRequests[transaction] = PendingRequest(
+            origin: origin, method: request.method, sentAt: now, connection: destination.connection, repeatable: repeatable)
         if let delivery { follow(delivery, transaction, at: now) }
         kernel.perform(actions, at: now)
     }
@@ -98,9 +100,7 @@ final class RequestDelivery {
         var token: UInt64 = 0
         // The last BENOTIFY of an ended dialog is not repeated.
         if exists(origin) {
-            var sent = UnansweredNotifications.Sent(origin: origin, target: target)
-            if case .connection(let connection, _) = destination { sent.connection = connection }
-            token = unanswered.add(sent)
+            token = unanswered.add(.init(origin: origin, connection: destination.connection, target: target))
         }
         kernel.perform(kernel.transactions.sendUnanswered(request, to: destination, over: transport, sentBy: own, token: token), at: now)
     }

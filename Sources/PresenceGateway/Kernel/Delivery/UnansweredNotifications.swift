@@ -4,9 +4,9 @@ import SIPCore
 struct UnansweredNotifications {
     struct Sent {
         let origin: RequestOrigin
-        var connection: ConnectionID?
+        let connection: ConnectionID?
         /// The chosen server; nil: the address was given.
-        var target: TransportAddress?
+        let target: TransportAddress?
     }
 
     private var byToken: [UInt64: Sent] = [:]

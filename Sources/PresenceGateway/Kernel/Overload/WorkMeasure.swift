@@ -10,7 +10,19 @@ struct WorkMeasure {
     }
 
     /// Last reported lateness of the event loop.
-    var lateness = TimeSpan.zero
+    private(set) var lateness = TimeSpan.zero
+    /// Rate limit for the "timers do not come to an end" error: once a minute.
+    private var nextSpinReport = Instant(nanosecondsSince1970: 0)
+
+    /// Notes the lateness that the event loop reports.
+    mutating func noteLateness(_ span: TimeSpan) { lateness = span }
+
+    /// Whether an endless series of timers is reported now; the next one is reported after a minute.
+    mutating func reportsSpin(at now: Instant) -> Bool {
+        guard now >= nextSpinReport else { return false }
+        nextSpinReport = now + .seconds(60)
+        return true
+    }
 
     /// Reason to refuse new work; nil: none.
     /// - Parameters:

@@ -8,7 +8,16 @@ import UserDirectory
 struct PresenceTranslator {
     let mapper: PresenceMapper
     /// Receives the table rows that decided and the losses; nil: not needed.
-    var note: ((_ rows: [String], _ losses: [MappingLoss]) -> Void)?
+    private(set) var note: ((_ rows: [String], _ losses: [MappingLoss]) -> Void)?
+
+    init(mapper: PresenceMapper) { self.mapper = mapper }
+
+    /// The translator with another receiver of rows and losses.
+    func noting(_ note: ((_ rows: [String], _ losses: [MappingLoss]) -> Void)?) -> PresenceTranslator {
+        var translator = self
+        translator.note = note
+        return translator
+    }
 
     /// Renders a source in a watcher's format.
     /// - Parameters:

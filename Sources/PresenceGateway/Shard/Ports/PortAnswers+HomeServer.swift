@@ -15,11 +15,11 @@ extension PortAnswers: HomeServerPorts {
         flows.subscriptions.perform(dialog.notifier.terminate(.deactivated, content: .full, at: now), on: dialog, at: now)
     }
 
-    func endDialogs(of endpoint: EndpointKey, at now: Instant) { flows.subscriptions.dialogsEnd(of: endpoint, at: now) }
+    func endDialogs(of endpoint: EndpointKey, at now: Instant) { flows.subscriptions.redelivery.dialogsEnd(of: endpoint, at: now) }
 
-    func moveDialogs(to binding: Binding, at now: Instant) { flows.subscriptions.dialogsFollow(binding, at: now) }
+    func moveDialogs(to binding: Binding, at now: Instant) { flows.subscriptions.redelivery.dialogsFollow(binding, at: now) }
 
-    func hasUnregisteredEndpoints(_ user: String) -> Bool { flows.presentities.hasUnregisteredEndpoints(user) }
+    func hasUnregisteredEndpoints(_ user: String) -> Bool { flows.presentities.endpoints.hasUnregistered(user) }
 
     func endpointsEnded(_ endpoints: [String], of user: String, isLast: Bool, at now: Instant) {
         flows.presentities.endpointsEnded(endpoints, of: user, isLast: isLast, at: now)

@@ -75,7 +75,7 @@ extension PresenceSources: HostedSources {
     }
 
     func trace(_ resource: WatchedResource, for dialog: WatcherDialog, at now: Instant) -> (ViewExplanation, RenderedPresence) {
-        flows.inspection.trace(resource, for: dialog, at: now)
+        flows.presentities.explainer.trace(resource, for: dialog, at: now)
     }
 }
 

@@ -8,6 +8,18 @@ extension PresenceSubscriptions {
         ["dialogsOfPresentity": dialogsOfPresentity.count, "watchedResources": watchedResources].merging(views.sizes) { $1 }
     }
 
+    var tables: [TableSize] {
+        [TableSize(name: "watched_resources", entries: watchedResources, limit: configuration.limits.watchedResources)]
+    }
+
+    func count(in counts: inout GatewayCounts) { counts.watchedResources = watchedResources }
+
+    func forEachPresentity(_ body: (String) -> Void) { dialogsOfPresentity.keys.forEach(body) }
+
+    func state(ofPresentity key: String) -> PresentityReport.State? { dialogsOfPresentity[key] == nil ? nil : .far }
+
+    func describe(_ key: String, in report: inout PresentityReport) { report.watchers = dialogsOfPresentity[key] ?? 0 }
+
     /// Explains the watcher's view of one resource; changes nothing.
     func explain(
         _ dialog: WatcherDialog, _ resource: WatchedResource, includingBodies: Bool, at now: Instant

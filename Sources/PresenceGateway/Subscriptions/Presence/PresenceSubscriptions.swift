@@ -1,7 +1,7 @@
 import SIPCore
 
 /// The watched presentities of all dialogs of presence: their limits, their sources, and the bodies of notifications.
-final class PresenceSubscriptions: ShardMember {
+final class PresenceSubscriptions: ShardMember, Inspectable {
     let kernel: GatewayKernel
     let context: ShardContext
     /// The notifier, which sends what this part makes.

@@ -1,8 +1,19 @@
 import FederationRouting
 import SIPCore
 
-/// The shard as owner of the kernel.
-extension Gateway: KernelHost {
+/// The flows as the kernel sees them: dispatch of requests, rights of peers, and records.
+final class FlowsHost: FlowsMember, KernelHost {
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// All flows, which own it.
+    unowned let flows: Flows
+
+    init(_ flows: Flows, _ kernel: GatewayKernel, _ context: ShardContext) {
+        self.flows = flows
+        self.kernel = kernel
+        self.context = context
+    }
+
     func side(ofResponse response: SIPResponse) -> DomainSide {
         screening.side(of: response.headers.cSeq?.method, response.headers)
     }
@@ -14,7 +25,7 @@ extension Gateway: KernelHost {
     func connectionClosed(_ connection: ConnectionID, _ end: ConnectionEnd, at now: Instant) {
         flows.presenceSubscriptions.views.connectionClosed(connection, at: now)
         flows.publications.endpointsClosed(connection, at: now)
-        flows.presentities.endpointsClosed(connection, at: now)
+        flows.presentities.endpoints.closed(connection, at: now)
         flows.homeServer.registrationConnectionEnded(connection, at: now)
         flows.upstream.verifier.connectionEnded(connection, end, at: now)
     }
@@ -23,17 +34,13 @@ extension Gateway: KernelHost {
 
     func reload(_ keys: Set<StoreKey>, _ records: [StoreRecord], at now: Instant) {
         let stored = StoredRecords(keys, records)
-        flows.homeServer.reload(stored, at: now)
-        flows.publications.reload(stored, at: now)
-        let changed = flows.presentities.reload(stored, at: now)
-        flows.subscriptions.reload(stored, at: now)
-        for presentity in changed { flows.presentities.notifyReloaded(presentity, at: now) }
+        for step in flows.persistent.map({ $0.reload(stored, at: now) }) { step?() }
     }
 }
 
 // MARK: border
 
-extension Gateway {
+extension FlowsHost {
     func admission(
         of request: SIPRequest, from source: MessageSource, in message: InboundMessage, at now: Instant
     ) -> TransactionLayer.Admission {

@@ -12,11 +12,22 @@ import SIPEvents
 ///         --endpoint back--> sent; else ended
 ///
 /// A dialog keeps only the fact that state is due, no body.
-extension SubscriptionsFlow {
+final class NotificationRedelivery: ShardMember {
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// The notifier, which owns this part.
+    private unowned let notifier: SubscriptionsFlow
+
+    init(_ notifier: SubscriptionsFlow) {
+        kernel = notifier.kernel
+        context = notifier.context
+        self.notifier = notifier
+    }
+
     /// Handles the final response to a NOTIFY.
     func receiveAnswer(_ response: SIPResponse, for watcher: WatcherDialog, at now: Instant) {
-        guard dialogs.contains(watcher) else { return }
-        keep(watcher)
+        guard notifier.dialogs.contains(watcher) else { return }
+        notifier.keep(watcher)
         watcher.answered(response.status)
         if followRedirect(response, of: watcher, at: now) { return }
         watcher.settled(response.status)
@@ -27,7 +38,7 @@ extension SubscriptionsFlow {
         let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
         let actions = watcher.notifier.receiveAnswer(
             status: response.status.rawValue, retryAfter: retryAfter, chance: redeliveryChance(of: watcher), at: now)
-        perform(actions, on: watcher, at: now)
+        notifier.perform(actions, on: watcher, at: now)
     }
 
     /// Handles a notification that was not delivered.
@@ -35,16 +46,16 @@ extension SubscriptionsFlow {
     func notDelivered(
         _ watcher: WatcherDialog, _ failure: Notifier.DeliveryFailure, _ reason: String, over connection: ConnectionID?, at now: Instant
     ) {
-        guard dialogs.contains(watcher) else { return }
+        guard notifier.dialogs.contains(watcher) else { return }
         counters.notificationsFailed += 1
         watcher.lost(reason)
         log(.notice, "NOTIFY not delivered", ["call-id": watcher.dialog.id.callID, "reason": reason])
-        keep(watcher)
-        if isShuttingDown, watcher.notifier.isEnding { return perform(watcher.notifier.watcherGone(), on: watcher, at: now) }
+        notifier.keep(watcher)
+        if isShuttingDown, watcher.notifier.isEnding { return notifier.perform(watcher.notifier.watcherGone(), on: watcher, at: now) }
         if failure == .transport, let connection, connection == watcher.flow.connection {
             return connectionLost(connection, of: watcher, isLastLost: true, at: now)
         }
-        perform(watcher.notifier.notifyFailed(failure, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)
+        notifier.perform(watcher.notifier.notifyFailed(failure, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)
     }
 
     // MARK: connections
@@ -57,17 +68,17 @@ extension SubscriptionsFlow {
         let isBestEffort = watcher.notifier.configuration.bestEffort
         let isHosted = hop(toward: watcher.watcher) == nil
         guard isLastLost || isBestEffort || isHosted && isRegistered(watcher) else { return }
-        disconnected(watcher)
+        notifier.disconnected(watcher)
         let isAway = isHosted && leave(watcher, for: configuration.timing.connectionGrace, at: now)
-        if !isAway, !isBestEffort { return perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now) }
+        if !isAway, !isBestEffort { return notifier.perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now) }
         watcher.subscription.forgetNotified()
         // While it is away nothing is sent; but a NOTIFY that was lost is not awaited any more.
-        if isAway, isBestEffort || !isLastLost { return schedule(watcher) }
-        perform(watcher.notifier.notifyFailed(.transport, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)
+        if isAway, isBestEffort || !isLastLost { return notifier.schedule(watcher) }
+        notifier.perform(watcher.notifier.notifyFailed(.transport, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)
     }
 
     /// Notes that a hosted watcher without a connection is away, unless its NOTIFYs are sent to its Contact. An endpoint without a
-    /// registration has a time to return; the dialogs of others end with the registration.
+    /// registration has a time to return; the notifier.dialogs of others end with the registration.
     /// - Returns: whether it is away.
     func leave(_ watcher: WatcherDialog, for grace: TimeSpan, at now: Instant) -> Bool {
         let isRegistered = isRegistered(watcher)
@@ -77,7 +88,7 @@ extension SubscriptionsFlow {
     }
 
     private func isRegistered(_ watcher: WatcherDialog) -> Bool {
-        watcher.endpoint.map { ports.binding(of: watcher.watcherKey, endpoint: $0.endpoint) != nil } ?? false
+        watcher.endpoint.map { notifier.ports.binding(of: watcher.watcherKey, endpoint: $0.endpoint) != nil } ?? false
     }
 
     /// Spreads redeliveries by a function of dialog and attempt, which leaves the random generator unchanged.
@@ -88,34 +99,67 @@ extension SubscriptionsFlow {
 
     // MARK: registrations
 
-    /// Moves the dialogs of an endpoint to the connection of its registration, prolongs those that follow it, and sends missed state
+    /// Moves the notifier.dialogs of an endpoint to the connection of its registration, prolongs those that follow it, and sends missed state
     /// (MS-PRES 3.3.5.2).
     func dialogsFollow(_ binding: Binding, at now: Instant) {
         guard let endpoint = binding.endpoint else { return }
         let flow = Flow(binding.source)
-        for watcher in dialogs.of(EndpointKey(watcher: binding.user, endpoint: endpoint)) where watcher.held == nil {
+        for watcher in notifier.dialogs.of(EndpointKey(watcher: binding.user, endpoint: endpoint)) where watcher.held == nil {
             let wasAway = watcher.isAway
             if wasAway || watcher.flow.connection != flow.connection || watcher.flow.remote != flow.remote {
-                reached(watcher, over: flow)
+                notifier.reached(watcher, over: flow)
             }
             if watcher.followsRegistration {
                 watcher.notifier.prolong(until: binding.expiry)
-                keep(watcher)
+                notifier.keep(watcher)
             }
             // Changes were not noted while the endpoint was away, and a BENOTIFY may be lost with its connection.
             let actions = wasAway ? watcher.notifier.notifyRerouted(at: now) : watcher.notifier.watcherReturned(at: now)
-            perform(actions, on: watcher, at: now)
+            notifier.perform(actions, on: watcher, at: now)
         }
     }
 
-    /// Removes the dialogs of an endpoint after its registration ended, without a last NOTIFY; polls that wait for their answer stay.
+    /// Removes the notifier.dialogs of an endpoint after its registration ended, without a last NOTIFY; polls that wait for their answer stay.
     func dialogsEnd(of endpoint: EndpointKey, at now: Instant) {
-        for watcher in dialogs.of(endpoint) where watcher.held == nil {
+        for watcher in notifier.dialogs.of(endpoint) where watcher.held == nil {
             log(.debug, "subscription ended", ["call-id": watcher.dialog.id.callID, "reason": "registration ended"])
             note(
                 .ended, watcher: watcher.watcherKey, presentity: watcher.subscription.presentity, callID: watcher.dialog.id.callID,
                 rule: "the registration of the watcher's endpoint ended (MS-PRES 3.2.5.5)", at: now)
-            remove(watcher, at: now)
+            notifier.remove(watcher, at: now)
         }
     }
+
+    // MARK: redirections
+
+    /// Sends the newest state to the target of a 3xx; the route set (RFC 3261 12.2.1.2) and the remote target of the dialog are unchanged.
+    /// - Returns: false if the redirection is not followed; the response is processed then.
+    private func followRedirect(_ response: SIPResponse, of watcher: WatcherDialog, at now: Instant) -> Bool {
+        guard response.isRedirection, watcher.partner != nil, let hop = hop(toward: watcher.watcher),
+            watcher.dialog.routeSet.first?.uri.isLooseRoute ?? true
+        else { return false }
+        let domain = configuration.identities.identity(of: watcher.watcher).uri.domainKey
+        let redirect = watcher.redirect ?? NotifyRedirect(from: watcher.dialog.remoteTarget.requestURI)
+        guard
+            let (uri, requestRoute) = notifier.ports.redirection(
+                of: response, from: redirect.requestURI, visited: &redirect.visited, of: domain, by: hop, beside: watcher.flow)
+        else { return false }
+        redirect.requestURI = uri.requestURI
+        redirect.requestRoute = watcher.dialog.routeSet.isEmpty ? requestRoute : nil
+        watcher.follow(redirect)
+        notifier.perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now)
+        return true
+    }
+}
+
+/// Redirections of one NOTIFY, until its final response.
+final class NotifyRedirect {
+    /// Request-URIs that redirected it.
+    fileprivate(set) var visited: Set<String> = []
+    /// Request-URI of the newest redirection.
+    fileprivate(set) var requestURI: String
+    /// Route to the newest redirection; nil: the dialog's route set applies.
+    fileprivate(set) var requestRoute: RequestRoute?
+
+    fileprivate init(from requestURI: String) { self.requestURI = requestURI }
 }

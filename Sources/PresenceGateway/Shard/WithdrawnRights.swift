@@ -6,8 +6,20 @@ import SIPEvents
 ///
 ///     one presentity  --> NOTIFY terminated;reason=rejected, without presence; the upstream subscription ends with the dialog
 ///     a batch, a list --> its resource is terminated, the others continue
-extension Gateway {
-    func withdrawRights(at now: Instant) {
+final class WithdrawnRights: FlowsMember {
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// All flows, which own it.
+    unowned let flows: Flows
+
+    init(_ flows: Flows, _ kernel: GatewayKernel, _ context: ShardContext) {
+        self.flows = flows
+        self.kernel = kernel
+        self.context = context
+    }
+
+    /// Ends the subscriptions that the present configuration refuses.
+    func withdraw(at now: Instant) {
         for watcher in flows.subscriptions.dialogs.inOrder {
             if let reason = flows.border.refusalOfDomain(watcher.watcher) {
                 end(watcher, because: reason, at: now)

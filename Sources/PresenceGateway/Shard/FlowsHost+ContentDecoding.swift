@@ -20,7 +20,7 @@ extension ShardMember {
     }
 }
 
-extension Gateway {
+extension FlowsHost {
     /// Decodes the body of a request and removes Content-Encoding. NOTIFY bodies are decoded with their subscription, which becomes
     /// unverified if the body is unreadable.
     func decode(_ request: inout SIPRequest) throws(Refusal) {

@@ -2,7 +2,7 @@ import SIPCore
 import SIPEvents
 
 /// Dispatch of requests by method.
-extension Gateway {
+extension FlowsHost {
     /// Serves a received request, or refuses it.
     func receive(_ received: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
         var request = received
@@ -32,12 +32,6 @@ extension Gateway {
             let to = request.headers.to?.uri
         else { return false }
         return configuration.domain(to.domainKey)?.hosted == true
-    }
-
-    /// Adds a handler of requests.
-    func add(_ handler: any RequestHandler) {
-        flows.handlers.add(handler)
-        transactions.configuration.allow = flows.handlers.allow
     }
 }
 

@@ -1,7 +1,7 @@
 import SIPCore
 
 /// Refusal of new work under overload; work in progress continues (RFC 3261 21.5.4).
-extension Gateway {
+extension FlowsHost {
     /// - Throws: 503 with Retry-After for a request that begins work while the shard is overloaded.
     func checkLoad(_ request: SIPRequest) throws(Refusal) {
         guard Self.beginsWork(request) else { return }

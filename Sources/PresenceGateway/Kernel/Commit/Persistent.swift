@@ -1,5 +1,0 @@
-/// Keeps records in the store.
-protocol Persistent: AnyObject {
-    /// The present record of a key; nil: nothing to store.
-    func record(of key: StoreKey) -> StoreRecord?
-}

@@ -1,0 +1,29 @@
+import SIPCore
+
+/// A flow that keeps records in the store.
+protocol Persistent: AnyObject {
+    /// The present record of a key; nil: nothing to store, or the key of another flow.
+    func record(of key: StoreKey) -> StoreRecord?
+
+    // MARK: restart
+
+    /// Place of a record in the order of a restart; nil: the record of another flow.
+    func rank(of record: StoreRecord, at now: Instant) -> RestoreRank?
+
+    /// Restores a record of this flow.
+    /// - Returns: false if the record cannot be read, or belongs to a domain that is no longer configured.
+    func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool
+
+    /// Completes a phase of a restart, after the records of all flows in it.
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant)
+
+    // MARK: failed commits
+
+    /// Takes the stored records in place of those of a failed commit.
+    /// - Returns: a step that follows when all flows have their records; nil: none.
+    func reload(_ stored: StoredRecords, at now: Instant) -> (() -> Void)?
+}
+
+extension Persistent {
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {}
+}
