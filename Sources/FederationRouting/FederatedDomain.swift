@@ -36,42 +36,26 @@ public struct FederatedDomain: Hashable, Sendable {
     public var userRoutes: [UserRoute] = []
     /// The network of the domain's users.
     public var network: DomainNetwork
-    /// Name of the PIDF profile written toward the domain, such as `rpid`.
-    public var profile: String
     /// Status with which every request to and from the domain is refused; nil: not refused.
     public var refusal: SIPStatus?
     /// FQDN of the pool in `resubscribe` for users of this domain (MS-PRES 3.4.5.1.3).
     public var poolFQDN: String?
-    /// Addresses and names of its servers; empty: the addresses of its routes, and certificates for the domain. For a
-    /// hosted domain: the peers from which its users send; empty: every peer but the servers of partners.
-    public var peers: [PeerPattern]
-    /// Whether its servers are edge servers of our own enterprise, which state the network of other domains' users
-    /// (MS-SIPRE 2.2.15).
-    public var isEdge: Bool
-    /// Whether asserted identities are accepted from and sent to the domain (RFC 3325).
-    public var assertsIdentities: Bool
-    /// Restrictions on watching between its users and other domains.
-    public var rights: FederationRights
+    /// Peers of the domain, and their rights.
+    public var trust: DomainTrust
 
     /// Creates an agreement; ``hops``, ``discovery`` and ``userRoutes`` are set afterwards.
     public init(
         side: DomainSide, isHosted: Bool = false, route: TransportAddress? = nil, certificate: PeerExpectation? = nil,
-        network: DomainNetwork = .federated, profile: String = "rpid",
-        refusal: SIPStatus? = nil, poolFQDN: String? = nil, peers: [PeerPattern] = [], isEdge: Bool = false,
-        assertsIdentities: Bool = false, rights: FederationRights = FederationRights()
+        network: DomainNetwork = .federated, refusal: SIPStatus? = nil, poolFQDN: String? = nil, trust: DomainTrust = DomainTrust()
     ) {
         self.side = side
         self.isHosted = isHosted
         self.route = route
         self.certificate = certificate
         self.network = network
-        self.profile = profile
         self.refusal = refusal
         self.poolFQDN = poolFQDN
-        self.peers = peers
-        self.isEdge = isEdge
-        self.assertsIdentities = assertsIdentities
-        self.rights = rights
+        self.trust = trust
     }
 
     /// The next hop toward a user of the domain.
@@ -99,7 +83,7 @@ public struct FederatedDomain: Hashable, Sendable {
     /// would be refused.
     /// - Parameter entry: the name of this entry.
     public func needsTLS(as entry: String) -> Bool {
-        let namesAddress = peers.contains { if case .addresses = $0 { true } else { false } }
+        let namesAddress = trust.peers.contains { if case .addresses = $0 { true } else { false } }
         return entry == RoutingTable.fallbackName && discovery != nil && !namesAddress
     }
 

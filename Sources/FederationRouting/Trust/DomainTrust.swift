@@ -1,6 +1,3 @@
-import FederationRouting
-import SIPCore
-
 /// The servers that may send for a domain, and the header fields accepted from them.
 public struct DomainTrust: Hashable, Sendable {
     /// Addresses (without TLS) and certificate names (with TLS) of its servers; empty: the addresses of routes without TLS, and
@@ -13,26 +10,18 @@ public struct DomainTrust: Hashable, Sendable {
     public var asserts = false
     /// Restrictions on watching between its users and other domains.
     public var rights = FederationRights()
-    /// Limits of its requests; nil: ``FederationRouting/PartnerLimits/discovered`` for partners found by automatic federation, none for
+    /// Limits of its requests; nil: ``PartnerLimits/discovered`` for partners found by automatic federation, none for
     /// others.
     public var limits: PartnerLimits?
 
     /// Creates the default trust: no peers, no edge servers, no asserted identities and no restrictions.
     public init() {}
 
-    /// Creates trust in peers: addresses, blocks and names as in ``FederationRouting/PeerPattern``; nil if one cannot be parsed.
+    /// Creates trust in peers: addresses, blocks and names as in ``PeerPattern``; nil if one cannot be parsed.
     public init?(peers: String...) {
         for text in peers {
             guard let pattern = PeerPattern(text) else { return nil }
             self.peers.append(pattern)
         }
-    }
-}
-
-extension GatewayConfiguration {
-    /// Sets the trust of all domains that have the default one and are not refused, for test networks; nil changes nothing.
-    public mutating func trust(_ trust: DomainTrust?) {
-        guard let trust else { return }
-        for (name, domain) in domains where domain.trust == DomainTrust() && domain.refuse == nil { domains[name]?.trust = trust }
     }
 }

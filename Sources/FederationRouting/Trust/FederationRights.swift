@@ -76,10 +76,10 @@ extension RoutingTable {
     /// - Parameters: canonical URIs; within one domain the result is nil.
     public func rightsRefusal(watcher: SIPURI, presentity: SIPURI) -> RightsRefusal? {
         guard watcher.domainKey != presentity.domainKey else { return nil }
-        if let (name, domain) = entry(for: watcher.domainKey), let why = domain.rights.refusal(of: watcher, .to, presentity) {
+        if let (name, domain) = entry(for: watcher.domainKey), let why = domain.trust.rights.refusal(of: watcher, .to, presentity) {
             return RightsRefusal(isIncoming: false, reason: "\(watcher.aorKey) may not watch \(presentity.aorKey): \(why) (\(name))")
         }
-        if let (name, domain) = entry(for: presentity.domainKey), let why = domain.rights.refusal(of: presentity, .from, watcher) {
+        if let (name, domain) = entry(for: presentity.domainKey), let why = domain.trust.rights.refusal(of: presentity, .from, watcher) {
             return RightsRefusal(isIncoming: true, reason: "\(presentity.aorKey) is not watched by \(watcher.aorKey): \(why) (\(name))")
         }
         return nil
@@ -90,7 +90,7 @@ extension RoutingTable {
     public func rightsGrounds(watcher: SIPURI, presentity: SIPURI) -> [String] {
         func grounds(_ user: SIPURI, _ direction: FederationRights.Direction, _ other: SIPURI) -> [String] {
             guard let (name, domain) = entry(for: user.domainKey) else { return [] }
-            return domain.rights.grounds(for: user, direction, other).map { "\($0) (\(name))" }
+            return domain.trust.rights.grounds(for: user, direction, other).map { "\($0) (\(name))" }
         }
         return grounds(watcher, .to, presentity) + grounds(presentity, .from, watcher)
     }

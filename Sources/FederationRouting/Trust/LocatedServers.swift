@@ -20,7 +20,7 @@ public struct LocatedServers: Hashable, Sendable {
     /// Adds the hop targets of an entry that uses names without TLS; `*` has no servers.
     /// - Parameter name: the name of the entry.
     mutating func add(_ name: String, _ domain: FederatedDomain) {
-        let namesAddress = domain.peers.contains { if case .addresses = $0 { true } else { false } }
+        let namesAddress = domain.trust.peers.contains { if case .addresses = $0 { true } else { false } }
         guard name != RoutingTable.fallbackName, !domain.isHosted, domain.refusal == nil, !namesAddress else { return }
         var listed = domain.userRoutes.map { HopTarget(name, .listed($0.hops)) }
         if case .located(let hopTarget)? = domain.nextHop(toward: name) { listed.append(hopTarget) }

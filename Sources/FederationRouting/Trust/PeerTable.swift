@@ -21,7 +21,7 @@ public struct PeerTable: Hashable, Sendable {
             self.domain = domain
             var blocks: [AddressBlock] = []
             var hosts: [String] = []
-            for pattern in domain.peers {
+            for pattern in domain.trust.peers {
                 switch pattern {
                 case .addresses(let block): blocks.append(block)
                 case .name(let host): hosts.append(host)
@@ -88,8 +88,8 @@ public struct PeerTable: Hashable, Sendable {
         }
         return Peer(
             proof: proof, host: remote.host, identity: isEncrypted ? identity : nil, domains: known.map(\.name), kind: Self.kind(of: known),
-            isEdge: known.contains { $0.domain.isEdge && $0.domain.network == .sameEnterprise },
-            isTrusted: known.contains { $0.domain.network == .sameEnterprise || $0.domain.assertsIdentities },
+            isEdge: known.contains { $0.domain.trust.isEdge && $0.domain.network == .sameEnterprise },
+            isTrusted: known.contains { $0.domain.network == .sameEnterprise || $0.domain.trust.asserts },
             isNamed: !known.isEmpty
                 || !isEncrypted && hosted.values.contains { $0.blocks.contains { $0.contains(remote.host) } })
     }
@@ -119,7 +119,7 @@ public struct PeerTable: Hashable, Sendable {
 
     private func verdict(on peer: Peer, speakingForUsersOf name: String, usersSignIn: () -> Bool) -> SpeakerVerdict {
         guard let entry = hosted[name] else { return .unknown }
-        if !entry.domain.peers.isEmpty {
+        if !entry.domain.trust.peers.isEmpty {
             let isNamed =
                 peer.identity.map(entry.isProved) ?? (peer.proof == .address && entry.blocks.contains { $0.contains(peer.host) })
             return isNamed
@@ -147,7 +147,7 @@ public struct PeerTable: Hashable, Sendable {
         }
         return host == domain || host.hasSuffix("." + domain) || entry.hosts.contains(host)
             || agreement.configuredRoutes.contains { $0.host == host }
-            || entry.domain.peers.contains(.name(host)) || peer.identity?.names(by: .enterprise).contains(host) == true
+            || entry.domain.trust.peers.contains(.name(host)) || peer.identity?.names(by: .enterprise).contains(host) == true
     }
 
     /// The hop targets to look up before a peer without TLS can be checked for a user's domain; empty if nothing is missing.
@@ -173,7 +173,7 @@ public struct PeerTable: Hashable, Sendable {
     public func speakers(for host: String) -> Speakers {
         var speakers = Speakers()
         guard let (name, domain) = routes.entry(for: host), domain.refusal == nil else { return speakers }
-        speakers.isAnywhere = domain.isHosted && domain.peers.isEmpty
+        speakers.isAnywhere = domain.isHosted && domain.trust.peers.isEmpty
         guard !speakers.isAnywhere, let entry = hosted[name] ?? partners.first(where: { $0.name == name }) else { return speakers }
         speakers.addresses = entry.blocks
         speakers.hopTargets = located.hopTargets(of: name)

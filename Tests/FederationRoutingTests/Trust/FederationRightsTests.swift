@@ -12,7 +12,7 @@ import Testing
         for name in ["contoso.com", "example.org", "fabrikam.com"] {
             entries[name] = FederatedDomain(side: .simple, route: TransportAddress(.udp, "192.0.2.1", 5060))
         }
-        entries[domain]?.rights = rights
+        entries[domain]?.trust.rights = rights
         return RoutingTable(entries).rightsRefusal(
             watcher: try #require(SIPURI("sip:\(watcher)")), presentity: try #require(SIPURI("sip:\(presentity)")))
     }
@@ -109,8 +109,10 @@ import Testing
     @Test("an operator is told which entries let a watcher in; of domains that say nothing there are none") func grounds() throws {
         var rights = FederationRights()
         rights.allow = .init(users: users("bob@contoso.com", "*"), from: users("fabrikam.com", "*.example.org", "example.org"))
+        var trust = DomainTrust()
+        trust.rights = rights
         let table = RoutingTable([
-            "contoso.com": FederatedDomain(side: .enterprise, isHosted: true, rights: rights),
+            "contoso.com": FederatedDomain(side: .enterprise, isHosted: true, trust: trust),
             "example.org": FederatedDomain(side: .simple, route: TransportAddress(.udp, "192.0.2.1", 5060)),
         ])
         let alice = try #require(SIPURI("sip:alice@example.org"))

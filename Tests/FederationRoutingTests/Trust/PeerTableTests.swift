@@ -10,16 +10,23 @@ import Testing
             "contoso.com": FederatedDomain(side: .enterprise, isHosted: true, network: .sameEnterprise),
             "fabrikam.com": FederatedDomain(side: .enterprise, route: TransportAddress(.tls, "edge.fabrikam.net", 5061)),
             "adatum.example": FederatedDomain(
-                side: .enterprise, route: TransportAddress(.tls, "192.0.2.9", 5061), peers: pattern("sip.adatum.example")),
+                side: .enterprise, route: TransportAddress(.tls, "192.0.2.9", 5061), trust: trusting(pattern("sip.adatum.example"))),
             "example.org": FederatedDomain(side: .simple, route: TransportAddress(.tls, "proxy.example.org", 5061)),
             "example.com": FederatedDomain(side: .simple, route: TransportAddress(.udp, "192.0.2.20", 5060)),
             "example.net": FederatedDomain(side: .simple, route: TransportAddress(.tcp, "proxy.example.net", 5060)),
             "inside.example.com": FederatedDomain(
                 side: .enterprise, route: TransportAddress(.tcp, "192.0.2.30", 5060), network: .sameEnterprise,
-                peers: pattern("192.0.2.32/28") + pattern("2001:db8::/64"), isEdge: true),
+                trust: trusting(pattern("192.0.2.32/28") + pattern("2001:db8::/64"), isEdge: true)),
             "refused.example": .refused(),
         ], identities: IdentityTable(["example.com": .init(aliases: ["im.example.com"], numbers: ["+1425"])]))
     private let table = PeerTable(Self.routes)
+
+    private static func trusting(_ peers: [PeerPattern], isEdge: Bool = false) -> DomainTrust {
+        var trust = DomainTrust()
+        trust.peers = peers
+        trust.isEdge = isEdge
+        return trust
+    }
 
     private func certificate(dns: [String] = [], sip: [String] = [], name: String? = nil) -> PeerIdentity {
         PeerIdentity(dnsNames: dns, sipDomains: sip, commonName: name, notAfter: 4_000_000_000, fingerprint: (dns + sip).joined())
@@ -110,7 +117,7 @@ import Testing
         guard case .unauthorized = try verdict(user, from: "192.0.2.20") else { return #expect(Bool(false), "a partner's address") }
         #expect(try verdict(user, from: "192.0.2.20", signIn: true) == .user(domain: "contoso.com"))
         var routes = Self.routes
-        routes["contoso.com"]?.peers = Self.pattern("192.0.2.16/28") + Self.pattern("front.contoso.com")
+        routes["contoso.com"]?.trust.peers = Self.pattern("192.0.2.16/28") + Self.pattern("front.contoso.com")
         let named = PeerTable(routes)
         #expect(try verdict(user, from: "192.0.2.20", in: named) == .user(domain: "contoso.com"))
         #expect(
@@ -154,8 +161,8 @@ import Testing
         #expect(!peer("192.0.2.20").isEdge && !peer("192.0.2.20").isTrusted && peer("192.0.2.20").kind == .federated)
         #expect(peer("198.51.100.1").domains.isEmpty && peer("198.51.100.1").kind == .untrusted)
         var routes = Self.routes
-        routes["example.com"]?.assertsIdentities = true
-        routes["example.com"]?.isEdge = true
+        routes["example.com"]?.trust.asserts = true
+        routes["example.com"]?.trust.isEdge = true
         let partner = PeerTable(routes).peer(at: TransportAddress(.udp, "192.0.2.20", 5060), proving: nil)
         #expect(partner.isTrusted && !partner.isEdge, "an edge of somebody else is none of ours")
     }

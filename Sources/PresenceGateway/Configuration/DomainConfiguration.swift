@@ -1,0 +1,160 @@
+import EnhancedPresence
+import FederationRouting
+import PresenceDocuments
+import SIPCore
+
+/// Configuration of one domain.
+public struct DomainConfiguration: Hashable, Sendable {
+    /// Agreement with the domain: presence model, next hops, network, peers and rights.
+    public var federation: FederatedDomain
+    private var pidf: PIDFOutput
+
+    /// Form of the PIDF that is written to the domain.
+    private struct PIDFOutput: Hashable, Sendable {
+        /// nil: by side and hosting.
+        var profile: DomainProfile?
+        var isLossless: Bool
+    }
+
+    /// Profile of PIDF written to the domain. By default, enterprise partners get the one tuple of MS-PRES 2.2.2.8, others RFC 4480, which
+    /// the SIMPLE clients of hosted users read.
+    public var profile: DomainProfile {
+        get { pidf.profile ?? (side == .enterprise && !hosted ? .rpidDraft : .rpid) }
+        set { pidf.profile = newValue }
+    }
+    /// Names of categories that its users may publish besides those of ``CategoryName/registered`` (MS-PRES 3.2.5.4).
+    public var categories: Set<CategoryName> = []
+    /// For enterprise domains: the form that is tried first; nil: batches inside the own enterprise, else categories.
+    public var upstream: UpstreamFormat?
+    /// For simple domains: whether partial notifications are requested (RFC 5263), with full documents as fallback.
+    public var partial = true
+    /// For simple domains: the list that subscribes to all presentities of a batch watcher at once; nil: one subscription each.
+    public var lists: UpstreamLists?
+    /// Whether PIDF sent to the domain has the extension that preserves exact enterprise values.
+    public var lossless: Bool {
+        get { pidf.isLossless }
+        set { pidf.isLossless = newValue }
+    }
+    /// For hosted enterprise domains: whether endpoint-bound instances require a registered endpoint (MS-PRES 3.2.5.4).
+    public var requiresRegistration: Bool
+    /// For domains that are not hosted: whether their users may publish through this gateway in the other model: by SERVICE for a simple
+    /// domain, by PUBLISH for an enterprise domain.
+    public var publish = false
+    /// For enterprise domains with ``publish``: the instances that relayed publications are written as.
+    public var publishAs = PublishForm.automatic
+    /// Forms of its users' URIs besides `sip:user@domain`.
+    public var forms = IdentityTable.Forms()
+    /// Expiry range granted to its watchers and requested from it; nil: the range of its side in ``GatewayTiming``.
+    public var expires: GatewayTiming.ExpiryRange?
+    /// Presence shown while the domain is lost.
+    public var whenLost = LostPresence.stale
+    /// Interval of OPTIONS to its next hop; zero: never; nil: 60 s while something is subscribed there (15 s while it is down).
+    public var keepAlive: TimeSpan?
+    /// Credentials for its servers' challenges; nil: none.
+    public var credentials: PartnerCredentials?
+
+    /// Creates a domain; the other properties have their defaults.
+    public init(
+        side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: DomainNetwork = .federated,
+        profile: DomainProfile? = nil, upstream: UpstreamFormat? = nil, lossless: Bool = false, poolFqdn: String? = nil,
+        requiresRegistration: Bool = false, refuse: Int? = nil
+    ) {
+        federation = FederatedDomain(
+            side: side, isHosted: hosted, route: route, network: network, refusal: refuse.map { SIPStatus(rawValue: $0) },
+            poolFQDN: poolFqdn)
+        pidf = PIDFOutput(profile: profile, isLossless: lossless)
+        self.upstream = upstream
+        self.requiresRegistration = requiresRegistration
+    }
+
+    /// The agreement for the routing table; a refused domain has no other part of it.
+    var federated: FederatedDomain { federation.refusal.map { .refused($0) } ?? federation }
+
+    /// Next hop toward a user of the domain; nil: none.
+    func nextHop(toward host: String, user: String?, isSecure: Bool, locatesNames: Bool) -> NextHop? {
+        if let route, userRoutes.isEmpty, !locatesNames || route.isNumeric, !isSecure || route.transport == .tls { return .fixed(route) }
+        return federated.nextHop(toward: host, user: user, isSecure: isSecure, locatesNames: locatesNames)
+    }
+
+    /// Creates a domain for which every request is refused with a status.
+    public static func refused(_ status: Int) -> DomainConfiguration {
+        DomainConfiguration(side: .simple, refuse: status)
+    }
+}
+
+/// The parts of the agreement, by the names of the configuration.
+extension DomainConfiguration {
+    /// Presence model of the domain.
+    public var side: DomainSide {
+        get { federation.side }
+        set { federation.side = newValue }
+    }
+
+    /// Whether this gateway is the home server of the domain's users.
+    public var hosted: Bool {
+        get { federation.isHosted }
+        set { federation.isHosted = newValue }
+    }
+
+    /// Next hop toward a domain that is not hosted.
+    public var route: TransportAddress? {
+        get { federation.route }
+        set { federation.route = newValue }
+    }
+
+    /// Names and rule for its servers' certificates (RFC 5922); nil: the default of ``side``.
+    public var certificate: PeerExpectation? {
+        get { federation.certificate }
+        set { federation.certificate = newValue }
+    }
+
+    /// Several next hops in place of ``route``.
+    public var hops: [ListedHop] {
+        get { federation.hops }
+        set { federation.hops = newValue }
+    }
+
+    /// Discovery of its servers, if no hop is configured; nil: none.
+    public var discovery: Discovery? {
+        get { federation.discovery }
+        set { federation.discovery = newValue }
+    }
+
+    /// Next hops of single users; the first matching pattern decides.
+    public var userRoutes: [UserRoute] {
+        get { federation.userRoutes }
+        set { federation.userRoutes = newValue }
+    }
+
+    /// Network of its users, for container resolution.
+    public var network: DomainNetwork {
+        get { federation.network }
+        set { federation.network = newValue }
+    }
+
+    /// Pool GRUU of the domain: a hint for batch watchers (MS-PRES 3.4.5.1.3.1), and the first target of the gateway's own batches.
+    public var poolFqdn: String? {
+        get { federation.poolFQDN }
+        set { federation.poolFQDN = newValue }
+    }
+
+    /// Peers of the domain, and their rights.
+    public var trust: DomainTrust {
+        get { federation.trust }
+        set { federation.trust = newValue }
+    }
+
+    /// Status with which every request to and from the domain is refused (400 to 699); nil: not refused.
+    public var refuse: Int? {
+        get { federation.refusal?.rawValue }
+        set { federation.refusal = newValue.map { SIPStatus(rawValue: $0) } }
+    }
+}
+
+extension GatewayConfiguration {
+    /// Sets the trust of all domains that have the default one and are not refused, for test networks; nil changes nothing.
+    public mutating func trust(_ trust: DomainTrust?) {
+        guard let trust else { return }
+        for (name, domain) in domains where domain.trust == DomainTrust() && domain.refuse == nil { domains[name]?.trust = trust }
+    }
+}
