@@ -98,7 +98,7 @@ extension SubscriptionsFlow {
             if wasAway || watcher.flow.connection != flow.connection || watcher.flow.remote != flow.remote {
                 reached(watcher, over: flow)
             }
-            if watcher.followsRegistration {
+            if watcher.terms.followsRegistration {
                 watcher.notifier.prolong(until: binding.expiry)
                 keep(watcher)
             }
