@@ -109,7 +109,7 @@ final class NotificationRedelivery: ShardMember {
             if wasAway || watcher.flow.connection != flow.connection || watcher.flow.remote != flow.remote {
                 notifier.reached(watcher, over: flow)
             }
-            if watcher.followsRegistration {
+            if watcher.terms.followsRegistration {
                 watcher.notifier.prolong(until: binding.expiry)
                 notifier.keep(watcher)
             }
@@ -135,11 +135,11 @@ final class NotificationRedelivery: ShardMember {
     /// Sends the newest state to the target of a 3xx; the route set (RFC 3261 12.2.1.2) and the remote target of the dialog are unchanged.
     /// - Returns: false if the redirection is not followed; the response is processed then.
     private func followRedirect(_ response: SIPResponse, of watcher: WatcherDialog, at now: Instant) -> Bool {
-        guard response.isRedirection, watcher.partner != nil, let hop = hop(toward: watcher.watcher),
+        guard response.isRedirection, watcher.delivery.partner != nil, let hop = hop(toward: watcher.watcher),
             watcher.dialog.routeSet.first?.uri.isLooseRoute ?? true
         else { return false }
         let domain = configuration.identities.identity(of: watcher.watcher).uri.domainKey
-        let redirect = watcher.redirect ?? NotifyRedirect(from: watcher.dialog.remoteTarget.requestURI)
+        let redirect = watcher.delivery.redirect ?? NotifyRedirect(from: watcher.dialog.remoteTarget.requestURI)
         guard
             let (uri, requestRoute) = notifier.ports.redirection(
                 of: response, from: redirect.requestURI, visited: &redirect.visited, of: domain, by: hop, beside: watcher.flow)

@@ -34,7 +34,7 @@ final class ReloadedDialogs: ShardMember {
             guard let watcher = notifier.dialogs[tag] else { continue }
             if case .dialog(let record)? = stored[.dialog(tag)] {
                 reload(watcher, from: record, at: now)
-            } else if watcher.storage == .begun {
+            } else if watcher.record.storage == .begun {
                 remove(watcher, at: now)
             }
         }

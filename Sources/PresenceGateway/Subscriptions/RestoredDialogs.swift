@@ -115,7 +115,7 @@ extension WatcherDialog {
             expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasNotifiedActive: wasNotifiedActive,
             isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering || notifier.owesWholeState)
         stored.details[StoredDialog.endpointDetail] = endpoint?.endpoint.description
-        if followsRegistration { stored.details[StoredDialog.registrationDetail] = "yes" }
+        if terms.followsRegistration { stored.details[StoredDialog.registrationDetail] = "yes" }
         if hidesIdentity { stored.details[StoredDialog.privacyDetail] = "id" }
         subscription.store(in: &stored)
         return stored

@@ -55,7 +55,7 @@ extension SubscriptionsFlow {
         if isPiggyback { keep(watcher) }
         if content != .none {
             watcher.notified(status, content, inAnswer: true, at: now)
-            if watcher.storage == .none {
+            if watcher.record.storage == .none {
                 watcher.notifiedInAnswer(status, content, at: now)
             } else {
                 whenKept(at: now) { watcher.notifiedInAnswer(status, content, at: $0) }
@@ -88,15 +88,15 @@ extension SubscriptionsFlow {
         watcher.notified(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let requestRoute = watcher.redirect?.requestRoute ?? requestRoute(of: watcher)
+        let requestRoute = watcher.delivery.redirect?.requestRoute ?? requestRoute(of: watcher)
         if let identity = watcher.subscription.assertedIdentity {
             assertIdentity(for: identity, on: &request, toward: configuration.domain(of: watcher.watcher), isPrivate: false)
         }
         resolveGRUU(&request, of: watcher.watcherKey)
-        if let redirect = watcher.redirect { request.requestURI = redirect.requestURI }
+        if let redirect = watcher.delivery.redirect { request.requestURI = redirect.requestURI }
         request.headers.set(.contact, contact(by: requestRoute))
         request.headers.append(.event, watcher.event.description)
-        if let diagnostic = watcher.terminationDiagnostic {
+        if let diagnostic = watcher.history.terminationDiagnostic {
             request.headers.append(.subscriptionState, "terminated;expires=0")
             let diagnostics = MSDiagnostics(
                 UInt32(clamping: diagnostic.id), reason: diagnostic.reason, source: configuration.nodeName)
@@ -105,7 +105,7 @@ extension SubscriptionsFlow {
             request.headers.append(.subscriptionState, status.headerValue)
         }
         // Enterprise clients read Expires (MS-PRES 3.3.5.1, 3.4.5.1.3).
-        if status.isTerminated, watcher.side == .enterprise { request.headers.append(.expires, "0") }
+        if status.isTerminated, watcher.terms.side == .enterprise { request.headers.append(.expires, "0") }
         if watcher.subscription.requiresEventList { request.headers.append(.require, "eventlist") }
         if let body {
             request.headers.append(.contentType, body.contentType)

@@ -152,7 +152,7 @@ extension SubscriptionsFlow {
     /// Handles the timer of a dialog.
     func advance(_ watcher: WatcherDialog, at now: Instant) {
         if let held = watcher.held, now >= held.until { answerHeld(watcher, at: now) }
-        if let returnsBy = watcher.returnsBy, now >= returnsBy {
+        if let returnsBy = watcher.delivery.returnsBy, now >= returnsBy {
             return perform(watcher.notifier.watcherGone(), on: watcher, at: now)
         }
         guard !watcher.isWaiting || now >= watcher.notifier.expiry else { return schedule(watcher) }

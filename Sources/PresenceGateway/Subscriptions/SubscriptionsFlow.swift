@@ -44,7 +44,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
 
     /// Stores a dialog with the next commit, once it is to be stored at all.
     func keep(_ watcher: WatcherDialog) {
-        if watcher.storage != .none { keep(.dialog(watcher.localTag)) }
+        if watcher.record.storage != .none { keep(.dialog(watcher.localTag)) }
     }
 
     /// Stores a new dialog with the next commit.
@@ -102,7 +102,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     func origin(of watcher: WatcherDialog) -> RequestOrigin {
         let remote = watcher.flow.remote
         return RequestOrigin(
-            ticket: watcher.ticket, partner: watcher.partner, sourceHost: remote.transport == .udp ? remote.host : nil, isBrief: true)
+            ticket: watcher.ticket, partner: watcher.delivery.partner,
+            sourceHost: remote.transport == .udp ? remote.host : nil, isBrief: true)
     }
 
     func receive(_ response: SIPResponse, to pendingRequest: PendingRequest, from source: MessageSource, at now: Instant) {

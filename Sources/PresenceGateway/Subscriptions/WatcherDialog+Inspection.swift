@@ -12,7 +12,7 @@ extension WatcherDialog {
             knowledge: .known, callID: dialog.id.callID, localTag: localTag, remoteTag: dialog.id.remoteTag,
             expires: DateTime(notifier.expiry), peer: flow.remote.description,
             isBestEffort: notifier.configuration.bestEffort, notification: notification,
-            redelivery: RedeliveryReport(notifier, failureReason))
+            redelivery: RedeliveryReport(notifier, history.failureReason))
         subscription.describe(row, in: &report, of: self)
         return report
     }
@@ -25,13 +25,14 @@ extension WatcherDialog {
     }
 
     var notification: NotificationReport? {
-        guard lastNotification.count > 0 else { return nil }
+        let last = history.last
+        guard last.count > 0 else { return nil }
         return NotificationReport(
-            at: DateTime(lastNotification.at), cause: lastNotification.cause, isPiggybacked: lastNotification.isPiggybacked,
+            at: DateTime(last.at), cause: last.cause, isPiggybacked: last.isPiggybacked,
             cSeq: dialog.localCSeq,
-            answer: lastNotification.answer == 0 ? nil : Int(lastNotification.answer), isAwaited: notifier.isAwaitingAnswer,
-            isLost: lastNotification.isLost,
-            count: Int(lastNotification.count), suppressed: Int(lastNotification.suppressed))
+            answer: last.answer == 0 ? nil : Int(last.answer), isAwaited: notifier.isAwaitingAnswer,
+            isLost: last.isLost,
+            count: Int(last.count), suppressed: Int(last.suppressed))
     }
 }
 

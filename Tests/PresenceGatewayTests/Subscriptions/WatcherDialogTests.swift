@@ -49,11 +49,11 @@ private final class PlainSubscription: PackageSubscription {
         _ = dialog.notifier.stateChanged(at: now)
         dialog.disconnected()
         dialog.left(returnsBy: now + .seconds(30))
-        #expect(dialog.reachability == .away(returnsBy: now + .seconds(30)) && dialog.isAway && dialog.isWaiting)
+        #expect(dialog.delivery.reachability == .away(returnsBy: now + .seconds(30)) && dialog.isAway && dialog.isWaiting)
         #expect(dialog.flow.connection == nil)
         #expect(dialog.nextDeadline == now + .seconds(30))
         dialog.left(returnsBy: nil)
-        #expect(dialog.returnsBy == nil && dialog.nextDeadline == now + .seconds(600))
+        #expect(dialog.delivery.returnsBy == nil && dialog.nextDeadline == now + .seconds(600))
     }
 
     @Test("a watcher that was away and is reached over another flow is reachable there")
@@ -63,7 +63,7 @@ private final class PlainSubscription: PackageSubscription {
         var other = flow
         other.connection = .init(rawValue: 2)
         dialog.reached(over: other)
-        #expect(dialog.reachability == .reachable && !dialog.isWaiting && dialog.flow == other)
+        #expect(dialog.delivery.reachability == .reachable && !dialog.isWaiting && dialog.flow == other)
         #expect(dialog.nextDeadline == now + .seconds(600))
     }
 
@@ -79,13 +79,13 @@ private final class PlainSubscription: PackageSubscription {
     func answers() throws {
         let dialog = try dialog()
         dialog.notified(.active(expires: 600), .full, inAnswer: false, at: now)
-        #expect(dialog.wasNotifiedActive && dialog.lastNotification.count == 1)
+        #expect(dialog.wasNotifiedActive && dialog.history.last.count == 1)
         dialog.answered(.ok)
         dialog.settled(.ok)
-        #expect(dialog.failureReason == nil && !subscription.isForgotten)
+        #expect(dialog.history.failureReason == nil && !subscription.isForgotten)
         dialog.answered(.serviceUnavailable)
         dialog.settled(.serviceUnavailable)
-        #expect(dialog.failureReason == "answered 503" && subscription.isForgotten && dialog.lastNotification.answer == 503)
+        #expect(dialog.history.failureReason == "answered 503" && subscription.isForgotten && dialog.history.last.answer == 503)
         dialog.notified(.pending(expires: 600), .none, inAnswer: false, at: now)
         #expect(!dialog.wasNotifiedActive)
     }
@@ -94,7 +94,7 @@ private final class PlainSubscription: PackageSubscription {
     func loses() throws {
         let dialog = try dialog()
         dialog.lost("no answer")
-        #expect(dialog.failureReason == "no answer" && dialog.lastNotification.isLost && subscription.isForgotten)
+        #expect(dialog.history.failureReason == "no answer" && dialog.history.last.isLost && subscription.isForgotten)
     }
 
     @Test("RFC 3261 12.2 a SUBSCRIBE that was not committed leaves the dialog as it was before")
