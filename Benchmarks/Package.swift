@@ -29,6 +29,7 @@ var targets: [Target] = [
     .systemLibrary(name: "CEpoll"),
     program("enterprise-benchmark", ["CEpoll", module("SIPCore")]),
     program("flood-benchmark", ["LiveLoad", "Traffic", module("SIPCore")]),
+    .target(name: "PresenceLoad", dependencies: ["CEpoll"], swiftSettings: settings),
     program("kamailio-benchmark", ["LiveLoad", "Traffic", module("SIPCore")]),
 ]
 // As in the package above: the pure modules build without any other package.
