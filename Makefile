@@ -1,6 +1,6 @@
 # What each target does is one script or one command; `make help` lists them.
 
-.PHONY: help build run test check format bench fuzz clean
+.PHONY: help build run test check format bench bench-check fuzz clean
 
 help:
 	@echo "make run      build, then show the main job on the terminal: both flows, on real sockets, with every message"
@@ -9,6 +9,7 @@ help:
 	@echo "make check    only the layers, the format and the tests that documents name, in seconds"
 	@echo "make format   format all sources in place"
 	@echo "make bench    the benchmarks of Benchmarks/"
+	@echo "make bench-check  the program beside Kamailio, compared with the committed table; exits non-zero when something became worse"
 	@echo "make fuzz     hostile octets against every parser for SECONDS in total (default 60); exits non-zero on a crash and names the file"
 	@echo "make clean    remove build output"
 
@@ -35,9 +36,13 @@ bench:
 	@scripts/install-packages run
 	Benchmarks/run
 
+bench-check:
+	@scripts/install-packages bench
+	Benchmarks/kamailio --check Benchmarks/kamailio.tsv
+
 fuzz:
 	@scripts/install-packages run
 	@Fuzz/run $(or $(SECONDS),60)
 
 clean:
-	rm -rf .build .build-core .build-asan Benchmarks/.build-bench Fuzz/.build-fuzz Growth/.build-growth
+	rm -rf .build .build-core .build-asan .build-release Benchmarks/.build-bench Benchmarks/.build-load Fuzz/.build-fuzz Growth/.build-growth

@@ -6,8 +6,10 @@ public final class ChildProgram {
     /// First line of its standard output; empty unless requested.
     public let greeting: String
 
-    /// - Parameter awaitsGreeting: Whether to wait for a line on standard output, which is otherwise discarded; standard error always is.
-    public init?(_ program: String, _ arguments: [String], awaitsGreeting: Bool) {
+    /// - Parameters:
+    ///   - prefix: Program with its arguments that runs `program` in its own place, such as `env`.
+    ///   - awaitsGreeting: Whether to wait for a line on standard output, which is otherwise discarded; standard error always is.
+    public init?(_ program: String, _ arguments: [String], prefix: [String] = [], awaitsGreeting: Bool) {
         var output: [Int32] = [0, 0]
         guard pipe(&output) == 0 else { return nil }
         for descriptor in output { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
@@ -21,10 +23,11 @@ public final class ChildProgram {
             posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         }
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { (text: String) in strdup(text) } + [nil]
+        let command = prefix + [program] + arguments
+        var words: [UnsafeMutablePointer<CChar>?] = command.map { (text: String) in strdup(text) } + [nil]
         defer { for word in words { free(word) } }
         var child = pid_t()
-        guard posix_spawn(&child, program, &actions, nil, &words, environ) == 0 else { return nil }
+        guard posix_spawn(&child, command[0], &actions, nil, &words, environ) == 0 else { return nil }
         process = child
         close(output[1])
         var line: [UInt8] = []
@@ -34,9 +37,9 @@ public final class ChildProgram {
         greeting = String(decoding: line, as: UTF8.self)
     }
 
-    /// Sends SIGTERM and waits for its end.
-    public func stop() {
-        kill(process, SIGTERM)
+    /// Sends a signal and waits for its end.
+    public func stop(with signal: Int32 = SIGTERM) {
+        kill(process, signal)
         wait()
     }
 

@@ -1,16 +1,49 @@
 import Glibc
-import LiveLoad
 import Measurement
+import PresenceLoad
 
-/// `isthmus serve` without a store, with one shard.
-struct IsthmusPeer: MeasuredPeer {
+/// Measured side: one or more processes that listen on loopback.
+protocol MeasuredPeer: AnyObject, LoadedPeer {
+    /// Proportional set size of its processes, in octets.
+    var memory: Int { get }
+    func stop()
+}
+
+/// Sides of the comparison.
+enum Side: String, CaseIterable {
+    case memory, sqlite, kamailio
+
+    var title: String {
+        switch self {
+        case .memory: "isthmus"
+        case .sqlite: "SQLite"
+        case .kamailio: "Kamailio"
+        }
+    }
+
+    static let ours: [Side] = [.memory, .sqlite]
+
+    /// Starts the side.
+    /// - Parameters:
+    ///   - remotePort: Port of the remote domain.
+    ///   - prefix: Program with its arguments that runs the side's program in its own place.
+    func start(_ isthmus: String, remotePort: Int, prefix: [String] = []) -> (any MeasuredPeer)? {
+        switch self {
+        case .memory, .sqlite: IsthmusPeer(isthmus, isStoring: self == .sqlite, remotePort: remotePort, prefix: prefix)
+        case .kamailio: KamailioPeer(remotePort: remotePort, prefix: prefix)
+        }
+    }
+}
+
+/// `isthmus serve` with one shard, in memory or with the SQLite store.
+final class IsthmusPeer: MeasuredPeer {
     private let program: IsthmusProgram
-    let udp = 0
 
-    init?(_ path: String, remotePort: Int) {
-        let program = IsthmusProgram(path, arguments: ["--log-level", "error"]) { _ in
+    init?(_ path: String, isStoring: Bool, remotePort: Int, prefix: [String] = []) {
+        let program = IsthmusProgram(path, arguments: ["--log-level", "error"], prefix: prefix) { directory in
             """
-            timing: { notify-spacing-ms: 0 }
+            \(isStoring ? "store: { sqlite: \(directory)/isthmus.db }" : "store: { memory: true }")
+            timing: { notify-spacing-ms: 0, overload-late-ms: 0 }
             limits: { subscriptions: 1000000, subscriptions-per-presentity: 1000000, subscriptions-per-watcher: 1000000, transactions: 1000000 }
             domains:
               example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }
@@ -23,45 +56,56 @@ struct IsthmusPeer: MeasuredPeer {
         self.program = program
     }
 
-    var tcp: Int { program.port }
+    var port: Int { program.port }
     var spent: UInt64 { processorTime(of: program.process) ?? 0 }
     var memory: Int { Measurement.memory(of: program.process) }
 
-    func stop() { program.stop() }
+    func killAndRestart() -> Bool { program.killAndRestart() }
+    /// Ends it with SIGKILL: the end of its dialogs is not part of any measurement.
+    func stop() { program.stop(with: SIGKILL) }
 }
 
 /// Kamailio with two workers: presence server of example.com in memory, and stateful proxy toward example.org.
-struct KamailioPeer: MeasuredPeer {
+final class KamailioPeer: MeasuredPeer {
     private let child: ChildProgram
     private let directory: PeerDirectory
-    let tcp: Int
-    let udp = 0
+    let port: Int
 
     static let program = "/usr/sbin/kamailio"
 
-    init?(remotePort: Int) {
+    /// Name and version, as the program prints them.
+    static var version: String {
+        guard let output = popen("\(program) -v", "r") else { return "Kamailio" }
+        defer { pclose(output) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, 256, output) != nil else { return "Kamailio" }
+        let text = String(decoding: line.prefix { $0 != 0 && $0 != 0x0A }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let words = text.split(separator: " ")
+        return words.count > 2 ? "Kamailio \(words[2])" : "Kamailio"
+    }
+
+    init?(remotePort: Int, prefix: [String] = []) {
         guard let directory = PeerDirectory(), let modules = Self.modules else { return nil }
-        let listener = PlainSocket.listening()
-        tcp = listener.port
-        listener.shut()
+        let port = LoopbackPort.unused()
+        self.port = port
         for table in ["version", "presentity", "active_watchers", "watchers", "xcap"] {
             guard
                 let copy = ChildProgram("/bin/cp", ["/usr/share/kamailio/dbtext/kamailio/\(table)", directory.path], awaitsGreeting: false)
             else { return nil }
             copy.wait()
         }
-        guard let file = directory.write(Self.configuration(tcp, remotePort, modules, directory.path), to: "kamailio.cfg"),
+        guard let file = directory.write(Self.configuration(port, remotePort, modules, directory.path), to: "kamailio.cfg"),
             let child = ChildProgram(
                 Self.program,
                 [
                     "-DD", "-E", "-f", file, "-P", "\(directory.path)/pid", "-Y", directory.path, "-w", directory.path, "-m", "2048", "-M",
                     "32",
                 ],
-                awaitsGreeting: false)
+                prefix: prefix, awaitsGreeting: false)
         else { return nil }
         self.child = child
         self.directory = directory
-        for _ in 0..<100 where !PlainSocket.answers(on: tcp) { usleep(100_000) }
+        for _ in 0..<100 where !LoopbackPort.answers(port) { usleep(100_000) }
         // Workers start after the listener.
         usleep(500_000)
     }
@@ -73,6 +117,8 @@ struct KamailioPeer: MeasuredPeer {
 
     /// Processor time of all its processes, in nanoseconds.
     var spent: UInt64 { processes.reduce(0) { $0 + (processorTime(of: $1) ?? 0) } }
+
+    var memory: Int { processes.reduce(0) { $0 + Measurement.memory(of: $1) } }
 
     private var processes: [pid_t] {
         guard let file = fopen("/proc/\(child.process)/task/\(child.process)/children", "r") else { return [child.process] }
