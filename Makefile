@@ -1,5 +1,8 @@
 # What each target does is one script or one command; `make help` lists them.
 
+# Debug builds of the modules are optimised (Package.swift); one setting for all targets, so that none builds again what another has built.
+export ISTHMUS_OPTIMIZED ?= 1
+
 .PHONY: help build run test check format bench bench-check fuzz clean
 
 help:

@@ -25,8 +25,14 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// ISTHMUS_OPTIMIZED=1, which the Makefile sets: debug builds of the modules are optimised, with all assertions, so that the thousand seeds
+// of the simulator take a third of the time. Not by default, since a package with such flags cannot be a dependency of another one.
+let moduleSettings =
+    Context.environment["ISTHMUS_OPTIMIZED"] == "1"
+    ? settings + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : settings
+
 func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: moduleSettings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {

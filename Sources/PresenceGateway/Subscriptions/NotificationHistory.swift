@@ -1,3 +1,4 @@
+import EnhancedPresence
 import SIPCore
 import SIPEvents
 
