@@ -96,7 +96,7 @@ extension Notifier {
         switch phase {
         case .ending(let reason):
             guard reason.isNews, moment < lastNotify.endsBy else { return close(reason) }
-            lastNotify.isSent = false
+            lastNotify.repeats()
             notBefore = moment
             return flush(at: now)
         case .live:
@@ -121,7 +121,7 @@ extension Notifier {
     public mutating func notificationNotSent(retryIn pause: TimeSpan, at now: Instant) -> [Action] {
         isOutstanding = false
         if phase == .ending(.fetched), now + pause < lastNotify.endsBy {
-            lastNotify.isSent = false
+            lastNotify.repeats()
             notBefore = now + pause
             return []
         }

@@ -105,8 +105,17 @@ public struct Notifier: Hashable, Sendable {
     /// The last NOTIFY of an ending dialog.
     struct LastNotify: Hashable, Sendable {
         /// Deadline of the dialog, in case the outcome of the NOTIFY is not reported.
-        var endsBy = Instant(nanosecondsSince1970: 0)
-        var isSent = false
+        private(set) var endsBy = Instant(nanosecondsSince1970: 0)
+        private(set) var isSent = false
+
+        /// Begins the end of the dialog.
+        mutating func begin(until moment: Instant) { endsBy = moment }
+
+        /// Notes that the NOTIFY is sent.
+        mutating func sent() { isSent = true }
+
+        /// Notes that the NOTIFY is to be sent, again or for the first time.
+        mutating func repeats() { isSent = false }
     }
 
     /// Timer F of the outstanding NOTIFY and of the last one (RFC 3261 17.1.2.2), plus 8 s.
@@ -264,7 +273,7 @@ public struct Notifier: Hashable, Sendable {
         self.phase = phase
         expiresAt = expiry
         hasNotified = false
-        lastNotify.isSent = false
+        lastNotify.repeats()
     }
 
     /// Marks the state as known and equal to the state that the watcher has; sends nothing.
@@ -368,7 +377,7 @@ public struct Notifier: Hashable, Sendable {
 
     private mutating func finish(_ status: SubscriptionStatus, _ content: Content, _ reason: EndReason, at now: Instant) -> [Action] {
         phase = .ending(reason)
-        lastNotify.endsBy = now + Self.longestEnding
+        lastNotify.begin(until: now + Self.longestEnding)
         due = .final(status, content)
         notBefore = min(notBefore, now)
         if isOutstanding { return [] }
@@ -376,7 +385,7 @@ public struct Notifier: Hashable, Sendable {
     }
 
     private mutating func send(_ status: SubscriptionStatus, _ content: Content, ending reason: EndReason) -> [Action] {
-        lastNotify.isSent = true
+        lastNotify.sent()
         if configuration.bestEffort { return [.notify(status, content)] + close(reason) }
         isOutstanding = true
         return [.notify(status, content)]

@@ -3,7 +3,7 @@ import SIPCore
 /// Times of the next refresh of a subscription.
 struct RefreshPlan: Hashable, Sendable {
     /// Time of the next refresh by the granted lifetime; nil when none is planned.
-    var plannedAt: Instant?
+    private(set) var plannedAt: Instant?
     /// Time of the refresh that verifies the subscription; a lifetime in a NOTIFY moves ``plannedAt`` only, and a 2xx clears it.
     private(set) var verifiesAt: Instant?
     /// Earliest time to repeat a refused refresh, whatever lifetime a NOTIFY reports.
@@ -22,6 +22,9 @@ struct RefreshPlan: Hashable, Sendable {
 
     /// Plans the refresh of a granted lifetime; not before a refused one may be repeated.
     mutating func plan(_ moment: Instant) { plannedAt = notBefore.map { max($0, moment) } ?? moment }
+
+    /// Cancels the planned refresh; a verification stays.
+    mutating func cancel() { plannedAt = nil }
 
     /// Repeats a refused or unsent refresh at `moment`.
     mutating func refused(until moment: Instant) {

@@ -20,7 +20,7 @@ extension Subscriber {
     /// Shortens the pause to `moment`, because the remote domain is reachable again; a pause that the notifier requested is kept.
     public mutating func wake(at moment: Instant) {
         guard wakesSooner(at: moment) else { return }
-        rest?.until = moment
+        rest?.end(at: moment)
     }
 
     /// Whether ``wake(at:)`` with `moment` shortens the pause.

@@ -123,9 +123,17 @@ public struct Subscriber: Hashable, Sendable {
     /// Pause before a restart.
     struct Rest: Hashable, Sendable {
         /// End of the pause.
-        var until: Instant
+        private(set) var until: Instant
         /// Whether the pause was caused by a remote domain that was not reached, rather than requested by it.
-        var isUnheard = false
+        let isUnheard: Bool
+
+        init(until: Instant, isUnheard: Bool = false) {
+            self.until = until
+            self.isUnheard = isUnheard
+        }
+
+        /// Moves the end of the pause.
+        mutating func end(at moment: Instant) { until = moment }
     }
 
     /// Creates an idle subscription.
@@ -368,7 +376,7 @@ public struct Subscriber: Hashable, Sendable {
     }
 
     private mutating func refresh(at now: Instant) -> Action {
-        refreshes.plannedAt = nil
+        refreshes.cancel()
         wantsChange = false
         isAsking = true
         timerN = now + configuration.timerN
@@ -394,7 +402,7 @@ public struct Subscriber: Hashable, Sendable {
         // Lifetime 0: wait for the one NOTIFY that follows (RFC 6665 4.2.1.1).
         if seconds == 0, let timerN {
             lapsesAt = timerN
-            refreshes.plannedAt = nil
+            refreshes.cancel()
         }
     }
 

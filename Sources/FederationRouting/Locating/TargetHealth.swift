@@ -6,7 +6,8 @@ import SIPCore
 ///                     ^                                                    | failed
 ///                     +----------------------------------------------------+
 ///
-/// Used to order alternatives: a single hop is used in any state. Bounded: when full, the hop with the earliest next
+/// It knows server addresses, not domains: a domain may have several servers, and several domains share one. Used to order alternatives of
+/// one request: a single hop is used in any state. Bounded: when full, the hop with the earliest next
 /// attempt is removed and counts as up.
 public struct TargetHealth: Sendable {
     /// Pauses and limits.

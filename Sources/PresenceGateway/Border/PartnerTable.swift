@@ -67,6 +67,9 @@ public struct PartnerReport: Hashable, Sendable {
 /// The configured partners and those with messages; each shard has its own table.
 struct PartnerTable {
     /// Reason for which all subscriptions at a partner are in doubt.
+    ///
+    /// It concerns a domain, not a server: it holds no request back and chooses no server (``FederationRouting/TargetHealth`` orders those),
+    /// but decides that the domain's subscriptions are verified, and how often OPTIONS ask for its return.
     enum Absence {
         /// OPTIONS, or a request outside dialogs on the domain's own route, found no server or no answer to OPTIONS. Ended by any response
         /// other than 408 and 503.
