@@ -172,7 +172,7 @@ import Testing
         for headers in notified + [accepted.headers] {
             for name in SIPHeaders.trustHeaderNames { #expect(!headers.contains(name), "\(name)") }
         }
-        #expect(bench.gateway.flows.subscriptions.dialogs.values.map(\.network) == [.federated])
+        #expect(bench.gateway.flows.subscriptions.dialogs.values.map(\.terms.network) == [.federated])
     }
 
     @Test("who comes by himself, not by his domain's server, is 403 whatever credentials he shows: only hosted domains ask for some")
@@ -201,7 +201,7 @@ import Testing
                 "ulla@contoso.com", to: "eva@fabrikam.com", extra: "ms-source-network: publiccloud\r\n", via: Bench.enterprise),
             from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
-        let watched = bench.gateway.flows.subscriptions.dialogs.values.map(\.network)
+        let watched = bench.gateway.flows.subscriptions.dialogs.values.map(\.terms.network)
         #expect(watched == [isEdge ? .publicCloud : .sameEnterprise])
     }
 }
