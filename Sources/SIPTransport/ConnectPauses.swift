@@ -18,6 +18,8 @@ struct ConnectPauses {
     private let shortest: TimeSpan
     private let longest: TimeSpan
     private var entries: [TransportAddress: Entry] = [:]
+    /// Number of reloads at the time the pauses were last ended.
+    private var reloads: UInt64 = 0
     private static let limit = 4_096
 
     /// - Parameter shortest: Length of the first pause; zero disables pauses.
@@ -57,6 +59,11 @@ struct ConnectPauses {
         entries[address] = nil
     }
 
-    /// Ends all pauses, for example after TLS settings were replaced.
-    mutating func forgetAll() { entries.removeAll() }
+    /// Ends all pauses when the settings were replaced since the last call.
+    /// - Parameter reloads: Number of reloads until now.
+    mutating func forgetAll(before reloads: UInt64) {
+        guard reloads != self.reloads else { return }
+        self.reloads = reloads
+        entries.removeAll()
+    }
 }

@@ -10,13 +10,12 @@ import SIPCore
 /// When the peer has closed its sending half, the state goes from answering directly to closed.
 extension ConnectionTable {
     func endInput(_ connection: StreamConnection, reason: String) {
-        guard connection.state == .open, connection.ending == nil else { return }
-        connection.ending = .answering
+        guard connection.endInput() else { return }
         withdraw(connection)
         let bound = NIOLoopBound((self, connection), eventLoop: host.eventLoop)
         host.eventLoop.scheduleTask(in: host.options.lingerTimeout.amount) {
             let (connectionTable, connection) = bound.value
-            connectionTable.abandon(connection, reason: reason, end: connection.isInputClosed ? .byPeer : .broken)
+            connectionTable.abandon(connection, reason: reason, end: connection.life.isInputClosed ? .byPeer : .broken)
         }
         // Runs after the responses of this tick have been written.
         host.schedulePump()
@@ -28,26 +27,24 @@ extension ConnectionTable {
 
     /// Closes the sending half once all received requests have been answered and written.
     func endIfAnswered(_ connection: StreamConnection) {
-        guard connection.state == .open, connection.ending == .answering, connection.unanswered == 0, connection.queuedBytes == 0,
-            let channel = connection.channel
-        else { return }
-        guard !connection.isInputClosed else { return abandon(connection, reason: "closed by the peer", end: .byPeer) }
+        guard connection.isAnswered, let channel = connection.channel else { return }
+        guard !connection.life.isInputClosed else { return abandon(connection, reason: "closed by the peer", end: .byPeer) }
         // Close only the sending half: closing with unread input would reset the connection and lose the responses.
-        connection.ending = .flushed
+        connection.flushed()
         channel.close(mode: .output).assumeIsolated().whenFailure { _ in self.abandon(connection, reason: "closed by the peer") }
     }
 
     /// Handles the end of the peer's sending half.
     func inputClosed(_ connection: StreamConnection) {
-        connection.isInputClosed = true
+        connection.inputClosed()
         endInput(connection, reason: "closed by the peer")
-        if connection.ending == .flushed { abandon(connection, reason: "closed by the peer", end: .byPeer) }
+        if connection.life.isFlushed { abandon(connection, reason: "closed by the peer", end: .byPeer) }
     }
 
     /// Stops using the connection for new requests to its address.
     func withdraw(_ connection: StreamConnection) {
         if connection.isAccepted, connection.peer != nil { host.reusable.remove(connection.id) }
-        if byAddress[connection.remote] === connection { byAddress[connection.remote] = nil }
+        connections.withdraw(connection)
     }
 }
 

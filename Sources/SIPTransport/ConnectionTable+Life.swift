@@ -7,17 +7,15 @@ import SIPCore
 extension ConnectionTable {
     /// Reason why an address is paused; nil when a connection may be opened.
     func pauseReason(at address: TransportAddress) -> String? {
-        if let tls = host.tls, tls.reloads != pausesSince {
-            // New settings may remove the cause of earlier failures.
-            pausesSince = tls.reloads
-            pauses.forgetAll()
-        }
+        // New settings may remove the cause of earlier failures.
+        if let tls = host.tls { pauses.forgetAll(before: tls.reloads) }
         return pauses.pauseReason(at: address, now: host.clock.now())
     }
 
     /// Records input of a peer, which ends the pause of its address.
-    func noteHeard(_ connection: StreamConnection) {
-        if connection.noteHeard(), !connection.isAccepted { pauses.succeeded(connection.remote) }
+    func noteHeard(_ connection: StreamConnection, isPong: Bool) {
+        if isPong { notePong(connection) }
+        if connection.heard(isPong: isPong), !connection.isAccepted { pauses.succeeded(connection.remote) }
     }
 
     func connect(_ connection: StreamConnection) {
@@ -54,27 +52,20 @@ extension ConnectionTable {
 
     func opened(_ connection: StreamConnection, _ channel: any Channel) {
         // A TLS connection becomes open only when the handshake is complete.
-        if connection.remote.transport == .tls, connection.state != .closed {
-            connection.channel = channel
+        if connection.remote.transport == .tls, !connection.isClosed {
+            connection.connected(channel)
             return beginHandshake(connection, isAccepted: false)
         }
         becomeOpen(connection, channel)
     }
 
     func becomeOpen(_ connection: StreamConnection, _ channel: any Channel) {
-        guard connection.state == .connecting, channel.isActive else {
+        guard connection.life.isConnecting, channel.isActive else {
             channel.close(promise: nil)
             return ended(connection, reason: "closed by the peer")
         }
         if !connection.isAccepted { host.counters.connectionsOpened &+= 1 }
-        connection.state = .open
-        connection.channel = channel
-        connection.lastActivity = .now()
-        if let local = channel.localAddress { connection.local = local.transportAddress(connection.remote.transport) }
-        let waiting = connection.waiting
-        connection.waiting = []
-        connection.waitingBytes = 0
-        for message in waiting { enqueue(message, on: connection) }
+        for message in connection.open(on: channel) { enqueue(message, on: connection) }
     }
 
     /// Fails a message that has waited longer than its patience, so that its sender can try another server; the connect continues for other
@@ -85,27 +76,23 @@ extension ConnectionTable {
         let bound = NIOLoopBound((self, connection), eventLoop: host.eventLoop)
         host.eventLoop.scheduleTask(in: patience.amount) {
             let (connectionTable, connection) = bound.value
-            guard connection.state == .connecting,
-                let place = connection.waiting.firstIndex(where: { $0.token == token && $0.shard == shard })
-            else { return }
-            connection.waitingBytes -= connection.waiting.remove(at: place).bytes.count
+            guard connection.withdraw(token, of: shard) else { return }
             let span = "after \(patience.nanoseconds / 1_000_000) ms"
-            let isSecuring = connection.handshakeSince != nil
+            let isSecuring = connection.life.handshakeSince != nil
             connectionTable.fail(token, shard, isSecuring ? "the TLS handshake was not over \(span)" : "no connection \(span)")
             connectionTable.host.schedulePump()
         }
     }
 
     func refused(_ connection: StreamConnection, _ reason: String) {
-        guard connection.state != .closed else { return }
-        let waiting = connection.waiting
-        connection.waiting = []
+        guard !connection.isClosed else { return }
+        let waiting = connection.takeWaiting()
         forget(connection)
         if !connection.isAccepted { pauses.failed(connection.remote, reason, at: host.clock.now(), using: &random) }
         host.logger.debug("connect failed", metadata: ["remote": "\(connection.remote)", "reason": "\(reason)"])
         for message in waiting {
             if let datagram = message.datagram, case .address(let address, _) = datagram.destination,
-                largeRequests.refused(address, at: .now())
+                datagrams.refusedTCP(address)
             {
                 host.logger.notice(
                     "large request stays on UDP: the peer refuses TCP", metadata: ["remote": "\(address)", "reason": "\(reason)"])
@@ -121,20 +108,13 @@ extension ConnectionTable {
     func ended(
         _ connection: StreamConnection, reason: String, isOurs: Bool = false, isDead: Bool = false, end: ConnectionEnd = .broken
     ) {
-        guard connection.state != .closed else { return }
-        if !isOurs, !connection.isAccepted, !connection.wasEverHeard {
+        guard !connection.isClosed else { return }
+        if !isOurs, !connection.isAccepted, !connection.activity.wasEverHeard {
             // Accepted and closed without input, as by a load balancer without servers.
             pauses.failed(connection.remote, reason, at: host.clock.now(), using: &random)
         }
-        let wasOpen = connection.state == .open
-        let lost =
-            connection.waiting.map { ($0.token, $0.shard) }
-            + (isDead || !connection.wasEverHeard && connection.remote.transport == .tls ? connection.unheardTokens : [])
-            + connection.outgoingTokens
-        connection.waiting = []
-        connection.outgoingTokens = []
-        connection.unheardTokens = []
-        connection.outgoing = ByteBuffer()
+        let wasOpen = connection.life.isOpen
+        let lost = connection.takeLost(isDead: isDead)
         forget(connection)
         if wasOpen { host.counters.connectionsClosed &+= 1 }
         for (token, shard) in lost { fail(token, shard, reason) }
@@ -151,7 +131,7 @@ extension ConnectionTable {
     /// Closes the selected open connections.
     /// - Returns: The number of closed connections.
     func close(reason: String, where isMeant: (StreamConnection) -> Bool) -> Int {
-        let meant = connections.values.filter { $0.state == .open && isMeant($0) }
+        let meant = connections.all.filter { $0.life.isOpen && isMeant($0) }
         for connection in meant { abandon(connection, reason: reason) }
         return meant.count
     }
@@ -160,9 +140,7 @@ extension ConnectionTable {
         endHandshake(connection)
         noteUnfinished(connection, 0)
         withdraw(connection)
-        if let share = connection.share { host.remoteAddresses.release(share) }
-        connection.share = nil
-        connection.state = .closed
-        connections[connection.id] = nil
+        if let share = connection.close() { host.remoteAddresses.release(share) }
+        connections.remove(connection)
     }
 }

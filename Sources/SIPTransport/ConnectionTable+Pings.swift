@@ -2,36 +2,27 @@ import Logging
 import NIOCore
 import SIPCore
 
-/// Keeps outgoing connections alive (RFC 5626 4.4.1).
-///
-///     open --nothing heard for 80 to 100 % of the interval--> CRLFCRLF --any octet--> open
-///                                                                |
-///                     10 s: of a peer that has answered a ping before: dead; of any other: not pinged again, and left open
+/// Keeps outgoing connections alive, as ``PeerActivity`` decides.
 extension ConnectionTable {
     /// Sends a ping when one is due, and closes the connection when a ping was not answered in time.
     func keepAlive(_ connection: StreamConnection, at now: NIODeadline) {
         let interval = host.options.pingInterval
-        guard interval > .zero, connection.state == .open, !connection.isAccepted, connection.isPinged else { return }
-        if let pinged = connection.pingSince {
-            guard now - pinged >= host.options.pongTimeout.amount else { return }
-            guard answersPings.contains(connection.remote) else {
-                connection.isPinged = false
-                connection.pingSince = nil
-                return
-            }
+        guard interval > .zero, connection.life.isOpen, !connection.isAccepted else { return }
+        let step = connection.keepAlive(
+            at: now, pongTimeout: host.options.pongTimeout, answersPings: answersPings.contains(connection.remote),
+            pause: { jittered(interval) })
+        switch step {
+        case .nothing: break
+        case .ping:
+            host.counters.pingsSent &+= 1
+            connection.channel?.writeAndFlush(ByteBuffer(string: "\r\n\r\n"), promise: nil)
+        case .dead:
             host.counters.flowsFailed &+= 1
             host.logger.notice(
                 "connection is dead: no answer to a ping",
                 metadata: ["remote": "\(connection.remote)", "connection": "\(connection.id.rawValue)"])
-            return abandon(connection, reason: "no answer to a ping (RFC 5626 4.4.1)", isDead: true)
+            abandon(connection, reason: "no answer to a ping (RFC 5626 4.4.1)", isDead: true)
         }
-        if connection.pingPause == .zero { connection.pingPause = jittered(interval) }
-        guard now - connection.lastHeard >= connection.pingPause.amount, let channel = connection.channel else { return }
-        connection.pingSince = now
-        connection.wasPinged = true
-        connection.pingPause = jittered(interval)
-        host.counters.pingsSent &+= 1
-        channel.writeAndFlush(ByteBuffer(string: "\r\n\r\n"), promise: nil)
     }
 
     private func jittered(_ interval: TimeSpan) -> TimeSpan {
@@ -40,8 +31,7 @@ extension ConnectionTable {
 
     /// Records that the peer answers pings.
     func notePong(_ connection: StreamConnection) {
-        guard connection.wasPinged else { return }
-        connection.wasPinged = false
+        guard connection.pong() else { return }
         if answersPings.count >= 4_096 { answersPings.removeAll() }
         answersPings.insert(connection.remote)
     }

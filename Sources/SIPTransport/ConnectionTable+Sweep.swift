@@ -25,14 +25,14 @@ extension ConnectionTable {
         let oldestMessage = now - host.options.messageTimeout.amount
         // The time limit of a connect includes name resolution.
         let oldestConnect = now - host.options.connectTimeout.amount
-        for connection in connections.values {
-            guard connection.state == .open else {
-                guard connection.channel == nil, connection.since < oldestConnect else { continue }
+        for connection in connections.all {
+            guard connection.life.isOpen else {
+                guard connection.channel == nil, connection.life.since < oldestConnect else { continue }
                 refused(connection, "no connection after \(host.options.connectTimeout.nanoseconds / 1_000_000) ms")
                 continue
             }
-            let isStuck = connection.insideSince.map { $0 < oldestMessage } ?? false
-            guard isStuck || connection.lastActivity < oldest else {
+            let isStuck = connection.input.insideSince.map { $0 < oldestMessage } ?? false
+            guard isStuck || connection.activity.lastActivity < oldest else {
                 keepAlive(connection, at: now)
                 continue
             }

@@ -6,6 +6,8 @@ import SIPCore
 struct UnfinishedOctets {
     private(set) var total = 0
     private var ofAddress: [RemoteAddressCounts.Key: Int] = [:]
+    /// Time of the last report of too many octets.
+    private var reportedAt: NIODeadline?
 
     subscript(address: RemoteAddressCounts.Key) -> Int { ofAddress[address] ?? 0 }
 
@@ -13,6 +15,13 @@ struct UnfinishedOctets {
         total += difference
         let sum = self[address] + difference
         ofAddress[address] = sum > 0 ? sum : nil
+    }
+
+    /// Whether too many octets are reported now: once in 60 s.
+    mutating func isReported(at now: NIODeadline) -> Bool {
+        if let reportedAt, now - reportedAt < .seconds(60) { return false }
+        reportedAt = now
+        return true
     }
 }
 
@@ -24,10 +33,10 @@ struct UnfinishedOctets {
 extension ConnectionTable {
     /// Records the octets of incomplete messages that a connection holds.
     func noteUnfinished(_ connection: StreamConnection, _ octets: Int) {
-        let growth = octets - connection.unfinishedOctets
-        guard connection.state != .closed, growth != 0 else { return }
+        guard !connection.isClosed else { return }
+        let growth = connection.holds(octets)
+        guard growth != 0 else { return }
         let address = connection.addressKey
-        connection.unfinishedOctets = octets
         unfinished.change(of: address, by: growth)
         guard growth > 0 else { return }
         if unfinished[address] > host.options.unfinishedOctetsPerAddress {
@@ -41,10 +50,9 @@ extension ConnectionTable {
     /// - Parameter address: Closes only connections from this address; nil for all.
     private func closeOldestUnfinished(to bound: Int, of address: RemoteAddressCounts.Key?) {
         let now = NIODeadline.now()
-        let holders = connections.values.filter { $0.unfinishedOctets > 0 && (address == nil || $0.addressKey == address) }
-            .sorted { ($0.insideSince ?? now, $0.id.rawValue) < ($1.insideSince ?? now, $1.id.rawValue) }
-        if unfinishedReportedAt.map({ now - $0 >= .seconds(60) }) ?? true {
-            unfinishedReportedAt = now
+        let holders = connections.all.filter { $0.input.unfinishedOctets > 0 && (address == nil || $0.addressKey == address) }
+            .sorted { ($0.input.insideSince ?? now, $0.id.rawValue) < ($1.input.insideSince ?? now, $1.id.rawValue) }
+        if unfinished.isReported(at: now) {
             host.logger.notice(
                 "too many octets of unfinished messages: the oldest connections with one are closed",
                 metadata: ["remote": "\(holders.first?.remote.host ?? "")", "octets": "\(unfinished.total)"])

@@ -10,35 +10,26 @@ import SIPCore
 final class ConnectionTable {
     unowned let host: ShardHost
     let resolver: AddressResolver
-    private(set) var ports: [DatagramPort] = []
-    var connections: [ConnectionID: StreamConnection] = [:]
-    var byAddress: [TransportAddress: StreamConnection] = [:]
+    let datagrams: DatagramSender
+    var connections: ConnectionIndex
     private var dirtyConnections: [StreamConnection] = []
-    private var nextConnection: UInt64 = 1
-    var largeRequests: LargeRequestRule
     /// Addresses to which connections failed recently.
     var pauses: ConnectPauses
-    /// Number of reloads at the time the pauses were last cleared.
-    var pausesSince: UInt64 = 0
-    /// Number of reloads at the last check of all peers.
-    var peersCheckedSince: UInt64 = 0
-    /// Wall-clock time of the last check of all peers.
-    var peersCheckedAt: Instant?
+    var peerChecks = PeerChecks()
     /// Peers that have answered a ping; cleared at 4,096 entries.
     var answersPings: Set<TransportAddress> = []
     var random = SystemRandomNumberGenerator()
     private(set) var isClosing = false
     /// Octets of incomplete messages.
     var unfinished = UnfinishedOctets()
-    /// Time of the last log message about too many octets of incomplete messages.
-    var unfinishedReportedAt: NIODeadline?
     /// Running TLS handshakes of accepted connections.
     var acceptedHandshakes = HandshakeShares()
 
     init(host: ShardHost) {
         self.host = host
         resolver = AddressResolver(loop: host.eventLoop)
-        largeRequests = LargeRequestRule(options: host.options)
+        datagrams = DatagramSender(host: host, resolver: resolver)
+        connections = ConnectionIndex(loop: host.index)
         pauses = ConnectPauses(shortest: host.options.reconnectPause, longest: host.options.longestReconnectPause)
     }
 
@@ -46,14 +37,10 @@ final class ConnectionTable {
 
     /// Octets of all connections that the kernel has not taken.
     var waitingOctets: Int {
-        connections.values.reduce(0) { $0 + $1.queuedBytes }
+        connections.all.reduce(0) { $0 + $1.queuedBytes }
     }
 
     // MARK: Sockets
-
-    func add(_ port: DatagramPort) {
-        ports.append(port)
-    }
 
     /// Admits an accepted connection; nil when a limit of the table, the handshakes or the remote address is reached.
     func accepted(_ channel: any Channel, transport: TransportProtocol) -> StreamConnection? {
@@ -76,26 +63,18 @@ final class ConnectionTable {
         }
         host.counters.connectionsAccepted &+= 1
         let connection = StreamConnection(
-            id: makeID(), local: local.transportAddress(transport), remote: remote.transportAddress(transport),
-            state: transport == .tls ? .connecting : .open, channel: channel)
-        connection.share = share
-        connections[connection.id] = connection
+            id: connections.makeID(), accepted: channel, local: local.transportAddress(transport),
+            remote: remote.transportAddress(transport), share: share)
+        connections.add(connection)
         guard transport != .tls else {
             // Not reused for requests to its address, which no certificate proves.
             beginHandshake(connection, isAccepted: true)
             return connection
         }
         // Reused only for requests to exactly this address; no other address matches a peer's ephemeral port.
-        if byAddress[connection.remote] == nil { byAddress[connection.remote] = connection }
+        if connections[connection.remote] == nil { connections.reuse(connection) }
         return connection
     }
-
-    private func makeID() -> ConnectionID {
-        defer { nextConnection += 1 }
-        return ConnectionID(rawValue: UInt64(host.index) << 48 | nextConnection)
-    }
-
-    private func shard(of id: ConnectionID) -> Int { Int(id.rawValue >> 48) }
 
     // MARK: Sending
 
@@ -103,10 +82,10 @@ final class ConnectionTable {
     func send(_ message: OutboundMessage, for shard: Int, isUnnamed: Bool = false) {
         switch message.destination {
         case .connection(let id, let fallback):
-            let owner = self.shard(of: id)
+            let owner = ConnectionIndex.loop(of: id)
             if owner != host.index {
                 host.post(.outbound(message, shard: shard, isUnnamed: isUnnamed), to: owner)
-            } else if let connection = connections[id], connection.state != .closed, connection.ending != .flushed {
+            } else if let connection = connections[id], !connection.isClosed, !connection.life.isFlushed {
                 enqueue(
                     QueuedMessage(
                         bytes: message.bytes, token: message.token, shard: shard, isUnnamed: isUnnamed, patience: message.connectPatience),
@@ -124,7 +103,7 @@ final class ConnectionTable {
     private func send(_ message: OutboundMessage, to address: TransportAddress, from local: TransportAddress?, for shard: Int) {
         switch address.transport {
         case .udp:
-            if let moved = largeRequests.moved(message, to: address, at: .now()) {
+            if let moved = datagrams.moved(message, to: address) {
                 host.counters.largeRequestsOverTCP &+= 1
                 var original = message
                 original.destination = .address(address, from: local)
@@ -132,8 +111,7 @@ final class ConnectionTable {
                     QueuedMessage(bytes: moved, token: message.token, shard: shard, datagram: original, isUnnamed: true),
                     to: TransportAddress(.tcp, address.host, address.port))
             } else {
-                // An earlier transmission may have used TCP.
-                sendDatagram(message, to: address, from: local, for: shard, isUnnamed: largeRequests.isLarge(message))
+                datagrams.send(message, to: address, from: local, for: shard)
             }
         case .tls where host.tls == nil:
             fail(message.token, shard, "TLS is not configured")
@@ -146,7 +124,7 @@ final class ConnectionTable {
     }
 
     private func enqueue(_ message: QueuedMessage, to address: TransportAddress) {
-        if let connection = byAddress[address], connection.state != .closed {
+        if let connection = connections[address], !connection.isClosed {
             enqueue(message, on: connection)
             return
         }
@@ -163,10 +141,9 @@ final class ConnectionTable {
             host.counters.connectionsRefused &+= 1
             return fail(message.token, message.shard, "too few file descriptors")
         }
-        let connection = StreamConnection(
-            id: makeID(), local: TransportAddress(address.transport, "", 0), remote: address, state: .connecting, channel: nil)
-        connections[connection.id] = connection
-        byAddress[address] = connection
+        let connection = StreamConnection(id: connections.makeID(), toward: address)
+        connections.add(connection)
+        connections.reuse(connection)
         enqueue(message, on: connection)
         connect(connection)
     }
@@ -186,26 +163,23 @@ final class ConnectionTable {
         if message.isUnnamed, message.token != 0 {
             host.report(.carried(token: message.token, by: .connection(connection.id)), to: message.shard)
         }
-        if connection.state == .connecting {
+        if connection.life.isConnecting {
             var message = message
             message.isUnnamed = false
-            connection.waitingBytes += message.bytes.count
-            connection.waiting.append(message)
+            connection.wait(message)
             limitWait(of: message, on: connection)
             return
         }
-        connection.outgoing.writeBytes(message.bytes)
-        if connection.unanswered > 0, SIPStartLine.isFinalResponse(message.bytes) { connection.unanswered -= 1 }
+        connection.send(message.bytes, token: message.token, shard: message.shard)
         host.counters.messagesSent &+= 1
         host.tap?.copy(message.bytes, from: connection.local, to: connection.remote, at: host.now())
-        if message.token != 0 { connection.outgoingTokens.append((message.token, message.shard)) }
         markDirty(connection)
     }
 
     /// Answers a ping (CRLFCRLF) with a pong (CRLF, RFC 5626 3.5.1).
     func answerKeepAlive(_ connection: StreamConnection) {
-        guard connection.state == .open, connection.ending == nil, connection.queuedBytes < host.options.maximumQueuedBytes else { return }
-        connection.outgoing.writeString("\r\n")
+        guard connection.life.takesInput, connection.queuedBytes < host.options.maximumQueuedBytes else { return }
+        connection.sendPong()
         markDirty(connection)
         host.schedulePump()
     }
@@ -217,10 +191,10 @@ final class ConnectionTable {
         host.logger.info("unframeable input", metadata: ["reason": "\(error)", "connection": "\(connection.id.rawValue)"])
         if let response = error.response(toTag: String(random.next(), radix: 32) + String(random.next(), radix: 32)) {
             let bytes = response.serialized()
-            connection.outgoing.writeBytes(bytes)
+            connection.sendRefusal(bytes)
             host.tap?.copy(bytes, from: connection.local, to: connection.remote, at: host.now())
         }
-        guard connection.state == .open else {
+        guard connection.life.isOpen else {
             connection.channel?.close(promise: nil)
             return
         }
@@ -229,9 +203,7 @@ final class ConnectionTable {
     }
 
     private func markDirty(_ connection: StreamConnection) {
-        guard !connection.isDirty else { return }
-        connection.isDirty = true
-        dirtyConnections.append(connection)
+        if connection.markDirty() { dirtyConnections.append(connection) }
     }
 
     /// Flushes the output of a tick: one write per connection, one flush per UDP port.
@@ -241,33 +213,23 @@ final class ConnectionTable {
             dirtyConnections.removeAll(keepingCapacity: true)
             for connection in dirty { write(connection) }
         }
-        for port in ports where port.isDirty {
-            port.isDirty = false
-            port.channel.flush()
-        }
+        datagrams.flush()
         host.tap?.flush()
     }
 
     private func write(_ connection: StreamConnection) {
-        connection.isDirty = false
-        guard connection.state == .open, let channel = connection.channel, connection.outgoing.readableBytes > 0 else { return }
-        let bytes = connection.outgoing
-        let tokens = connection.outgoingTokens
+        guard let (channel, bytes, tokens) = connection.takeOutput() else { return }
         let count = bytes.readableBytes
-        connection.outgoing = ByteBuffer()
-        connection.outgoingTokens = []
-        connection.inFlightBytes += count
-        connection.lastActivity = .now()
         host.counters.bytesSent &+= UInt64(count)
         let written = host.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { result in
-            connection.inFlightBytes -= count
-            connection.lastActivity = .now()
             switch result {
             case .success:
-                connection.noteWritten(tokens)
+                connection.finishWrite(of: count, taken: tokens)
                 self.endIfAnswered(connection)
-            case .failure(let error): for (token, shard) in tokens { self.fail(token, shard, TransportError.reason(error)) }
+            case .failure(let error):
+                connection.finishWrite(of: count, taken: nil)
+                for (token, shard) in tokens { self.fail(token, shard, TransportError.reason(error)) }
             }
         }
         channel.writeAndFlush(bytes, promise: written)
@@ -276,21 +238,17 @@ final class ConnectionTable {
     /// Handles a message without a connection: one moved from UDP is sent over UDP, others fail.
     func turnBack(_ message: QueuedMessage, _ reason: String) {
         if let datagram = message.datagram, case .address(let address, let local) = datagram.destination {
-            sendDatagram(datagram, to: address, from: local, for: message.shard, isUnnamed: true)
+            datagrams.send(datagram, to: address, from: local, for: message.shard, isUnnamed: true)
         } else {
             fail(message.token, message.shard, reason)
         }
     }
 
-    func fail(_ token: UInt64, _ shard: Int, _ reason: String) {
-        host.counters.sendFailures &+= 1
-        guard token != 0 else { return }
-        host.report(.failed(token: token, reason: reason), to: shard)
-    }
+    func fail(_ token: UInt64, _ shard: Int, _ reason: String) { host.fail(token, shard, reason) }
 
     func close() -> EventLoopFuture<Void> {
         isClosing = true
-        let channels = ports.map(\.channel) + connections.values.compactMap(\.channel)
+        let channels = datagrams.ports.map(\.channel) + connections.all.compactMap(\.channel)
         var closing = channels.map { $0.close() }
         if let tap = host.tap { closing.append(tap.close()) }
         return EventLoopFuture.andAllComplete(closing, on: host.eventLoop)

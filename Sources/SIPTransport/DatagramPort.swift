@@ -7,12 +7,23 @@ final class DatagramPort {
     let local: TransportAddress
     let channel: any Channel
     let isIPv6: Bool
-    var isDirty = false
+    private var isDirty = false
 
     init(local: TransportAddress, channel: any Channel) {
         self.local = local
         self.channel = channel
         isIPv6 = channel.localAddress?.protocol == .inet6
+    }
+
+    func write(_ envelope: AddressedEnvelope<ByteBuffer>, promise: EventLoopPromise<Void>?) {
+        channel.write(envelope, promise: promise)
+        isDirty = true
+    }
+
+    func flush() {
+        guard isDirty else { return }
+        isDirty = false
+        channel.flush()
     }
 }
 

@@ -52,12 +52,10 @@ public final class SIPServer: Sendable {
         precondition(shardCount == 1 || (shardCount > 1 && selector != nil), "several shards need a selector")
         let group = MultiThreadedEventLoopGroup(numberOfThreads: shardCount)
         let clock = HostClock()
-        let remoteAddresses = RemoteAddressCounts()
-        let reusable = ReusableConnections()
+        let shared = ShardHost.ServerParts(logger: logger, tls: tls)
         let shards = group.makeIterator().enumerated().map {
             ShardHost(
-                index: $0.offset, eventLoop: $0.element, options: options, clock: clock, logger: logger, tls: tls,
-                remoteAddresses: remoteAddresses, reusable: reusable)
+                index: $0.offset, eventLoop: $0.element, options: options, clock: clock, shared: shared)
         }
         let binder = ListenerBinder(group: group, shards: shards, options: options, logger: logger)
         do {
@@ -70,8 +68,7 @@ public final class SIPServer: Sendable {
             for shard in shards {
                 try await shard.eventLoop.submit {
                     let context = ShardContext(index: shard.index, count: shards.count, listeners: bound, now: clock.now())
-                    shard.names = names
-                    shard.begin(makeEndpoint(context), among: shards, selector: selector, afterTick: afterTick)
+                    shard.begin(makeEndpoint(context), among: shards, selector: selector, names: names, afterTick: afterTick)
                 }.get()
             }
             let acceptors = binder.opened
@@ -271,7 +268,7 @@ private final class ListenerBinder {
             // All shards bind the port that the first socket was assigned.
             address = channel.localAddress ?? address
             let local = address.transportAddress(.udp)
-            try await shard.eventLoop.submit { shard.connectionTable.add(DatagramPort(local: local, channel: channel)) }.get()
+            try await shard.eventLoop.submit { shard.connectionTable.datagrams.add(DatagramPort(local: local, channel: channel)) }.get()
         }
         return address.transportAddress(.udp)
     }

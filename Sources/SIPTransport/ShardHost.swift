@@ -22,32 +22,39 @@ public final class ShardHost: @unchecked Sendable {
     public let options: TransportOptions
     /// Clock that all shards share.
     public let clock: HostClock
-    let logger: Logger
-    let tls: TLSService?
-    /// Accepted connections by remote address, shared by all loops.
-    let remoteAddresses: RemoteAddressCounts
-    let reusable: ReusableConnections
+    private let shared: ServerParts
     var counters = TransportCounters()
-    /// Resolver for the DNS questions of the endpoint; nil makes them fail.
-    var names: (any NameResolving)?
     private(set) var connectionTable: ConnectionTable!
     /// Receives a copy of every message; nil without a configured collector.
-    var tap: CaptureTap?
+    private(set) var tap: CaptureTap?
     let scheduler: FairScheduler
 
-    private var endpoint: (any SansIOEndpoint)?
-    private var afterTick: (@Sendable (any SansIOEndpoint, ShardHost) -> Void)?
-    private var selector: ShardSelector?
-    private var shards: [ShardHost] = []
-    private var mailboxes: [[Mail]] = []
-    private var isPumpScheduled = false
+    /// The endpoint and its surroundings; nil before the begin and after the end.
+    private var running: RunningEndpoint?
+    private var mailboxes = ShardMailboxes()
     private var isStopped = false
     /// Whether ``submit(_:)`` may still use the loop, which must not be used once it has ended.
     private let takesSubmissions = Mutex(true)
-    private var tick: Instant?
-    private var timer: Scheduled<Void>?
-    private var timerInstant: Instant?
-    private var lateness: LatenessMeter
+    private var tick: LoopTick
+    private var timer = LoopTimer()
+
+    /// Logger, TLS and tables that all shards of a server share.
+    struct ServerParts {
+        var logger: Logger
+        var tls: TLSService?
+        /// Accepted connections by remote address, of all loops.
+        var remoteAddresses = RemoteAddressCounts()
+        var reusable = ReusableConnections()
+    }
+
+    private struct RunningEndpoint {
+        let endpoint: any SansIOEndpoint
+        let afterTick: (@Sendable (any SansIOEndpoint, ShardHost) -> Void)?
+        /// Nil when all messages belong to this shard.
+        let selector: ShardSelector?
+        /// Resolver for the DNS questions of the endpoint; nil makes them fail.
+        let names: (any NameResolving)?
+    }
 
     /// Message or notice passed from one shard to another.
     enum Mail: Sendable {
@@ -59,38 +66,38 @@ public final class ShardHost: @unchecked Sendable {
         case envelope(ShardEnvelope)
     }
 
-    init(
-        index: Int, eventLoop: any EventLoop, options: TransportOptions, clock: HostClock, logger: Logger, tls: TLSService? = nil,
-        remoteAddresses: RemoteAddressCounts = RemoteAddressCounts(), reusable: ReusableConnections = ReusableConnections()
-    ) {
+    init(index: Int, eventLoop: any EventLoop, options: TransportOptions, clock: HostClock, shared: ServerParts) {
         self.index = index
         self.eventLoop = eventLoop
         self.options = options
         self.clock = clock
-        self.logger = logger
-        self.tls = tls
-        self.remoteAddresses = remoteAddresses
-        self.reusable = reusable
-        lateness = LatenessMeter(threshold: options.latenessReported)
+        self.shared = shared
+        tick = LoopTick(latenessReported: options.latenessReported)
         scheduler = FairScheduler(eventLoop: eventLoop)
         connectionTable = ConnectionTable(host: self)
     }
 
+    var logger: Logger { shared.logger }
+    var tls: TLSService? { shared.tls }
+    var remoteAddresses: RemoteAddressCounts { shared.remoteAddresses }
+    var reusable: ReusableConnections { shared.reusable }
+
+    /// Sets the collector of copies; must run on the loop, before messages are received.
+    func capture(by tap: CaptureTap) { self.tap = tap }
+
     /// Sets the shard's endpoint and starts delivering messages; must run on the loop.
     func begin(
-        _ endpoint: any SansIOEndpoint, among shards: [ShardHost], selector: ShardSelector?,
+        _ endpoint: any SansIOEndpoint, among shards: [ShardHost], selector: ShardSelector?, names: (any NameResolving)?,
         afterTick: (@Sendable (any SansIOEndpoint, ShardHost) -> Void)?
     ) {
         eventLoop.preconditionInEventLoop()
-        self.endpoint = endpoint
-        self.shards = shards
-        self.selector = shards.count > 1 ? selector : nil
-        self.afterTick = afterTick
-        mailboxes = Array(repeating: [], count: shards.count)
+        running = RunningEndpoint(
+            endpoint: endpoint, afterTick: afterTick, selector: shards.count > 1 ? selector : nil, names: names)
+        mailboxes = ShardMailboxes(shards)
         connectionTable.startIdleSweep()
         let interval = options.wallClockInterval.amount
         eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
-            guard let endpoint = self.endpoint, !self.isStopped else { return task.cancel() }
+            guard let endpoint = self.running?.endpoint, !self.isStopped else { return task.cancel() }
             endpoint.receive(wallClock: HostClock.wall(), at: self.now())
             self.schedulePump()
         }
@@ -103,12 +110,12 @@ public final class ShardHost: @unchecked Sendable {
         _ body: @escaping @Sendable (any SansIOEndpoint, Instant) -> Value
     ) -> EventLoopFuture<Value> {
         eventLoop.flatSubmit {
-            guard let endpoint = self.endpoint, !self.isStopped else {
+            guard let endpoint = self.running?.endpoint, !self.isStopped else {
                 return self.eventLoop.makeFailedFuture(ChannelError.alreadyClosed)
             }
             let began = self.clock.now()
             let value = body(endpoint, self.now())
-            self.lateness.excuse(self.clock.now() - began)
+            self.tick.excuse(self.clock.now() - began)
             self.schedulePump()
             return self.eventLoop.makeSucceededFuture(value)
         }
@@ -121,7 +128,7 @@ public final class ShardHost: @unchecked Sendable {
         takesSubmissions.withLock { isOpen in
             guard isOpen else { return }
             eventLoop.execute {
-                guard let endpoint = self.endpoint, !self.isStopped else { return }
+                guard let endpoint = self.running?.endpoint, !self.isStopped else { return }
                 body(endpoint, self.now())
                 self.schedulePump()
             }
@@ -129,12 +136,7 @@ public final class ShardHost: @unchecked Sendable {
     }
 
     /// Time of the current tick: read once, the same for all its events.
-    func now() -> Instant {
-        if let tick { return tick }
-        let now = clock.now()
-        tick = now
-        return now
-    }
+    func now() -> Instant { tick.now(by: clock) }
 
     // MARK: In
 
@@ -142,22 +144,22 @@ public final class ShardHost: @unchecked Sendable {
         counters.messagesReceived &+= 1
         tap?.copy(received.bytes, from: received.remote, to: received.local, at: now())
         var message = received
-        if let selector {
+        if let selector = running?.selector {
             let target = selector(&message)
-            if target != index, shards.indices.contains(target) {
+            if target != index, mailboxes.contains(target) {
                 counters.handedToOtherShards &+= 1
                 post(.inbound(message), to: target)
                 return
             }
         }
-        endpoint?.receive(message, at: now())
+        running?.endpoint.receive(message, at: now())
         schedulePump()
     }
 
     /// Reports a transport notice to one shard.
     func report(_ notice: TransportNotice, to shard: Int) {
         guard shard != index else {
-            endpoint?.receive(notice, at: now())
+            running?.endpoint.receive(notice, at: now())
             // A `carried` notice causes no output.
             if case .carried = notice { return }
             schedulePump()
@@ -168,35 +170,31 @@ public final class ShardHost: @unchecked Sendable {
 
     /// Reports a transport notice to every shard, since each of them may use the connection.
     func reportToAll(_ notice: TransportNotice) {
-        if shards.count <= 1 { return report(notice, to: index) }
-        for shard in shards.indices { report(notice, to: shard) }
+        if mailboxes.count <= 1 { return report(notice, to: index) }
+        for shard in 0..<mailboxes.count { report(notice, to: shard) }
+    }
+
+    /// Reports that a message was not sent; a token of 0 is counted only.
+    func fail(_ token: UInt64, _ shard: Int, _ reason: String) {
+        counters.sendFailures &+= 1
+        guard token != 0 else { return }
+        report(.failed(token: token, reason: reason), to: shard)
     }
 
     // MARK: Between shards
 
     func post(_ mail: Mail, to shard: Int) {
-        guard mailboxes.indices.contains(shard) else { return }
-        mailboxes[shard].append(mail)
-        schedulePump()
+        if mailboxes.post(mail, to: shard) { schedulePump() }
     }
 
-    private func flushMailboxes() {
-        for shard in mailboxes.indices where !mailboxes[shard].isEmpty {
-            let batch = mailboxes[shard]
-            mailboxes[shard] = []
-            let target = shards[shard]
-            target.eventLoop.execute { target.take(batch) }
-        }
-    }
-
-    private func take(_ batch: [Mail]) {
+    func take(_ batch: [Mail]) {
         guard !isStopped else { return }
         for mail in batch {
             switch mail {
-            case .inbound(let message): endpoint?.receive(message, at: now())
+            case .inbound(let message): running?.endpoint.receive(message, at: now())
             case .outbound(let message, let shard, let isUnnamed): connectionTable.send(message, for: shard, isUnnamed: isUnnamed)
-            case .notice(let notice): endpoint?.receive(notice, at: now())
-            case .envelope(let envelope): endpoint?.receive(envelope, at: now())
+            case .notice(let notice): running?.endpoint.receive(notice, at: now())
+            case .envelope(let envelope): running?.endpoint.receive(envelope, at: now())
             }
         }
         schedulePump()
@@ -205,20 +203,17 @@ public final class ShardHost: @unchecked Sendable {
     // MARK: The tick
 
     func schedulePump() {
-        guard !isPumpScheduled, !isStopped else { return }
-        isPumpScheduled = true
+        guard !isStopped, tick.schedulePump() else { return }
         // On the loop itself, `execute` runs after all ready channels have been read.
         eventLoop.execute { self.pump() }
     }
 
     private func pump() {
-        isPumpScheduled = false
+        tick.pumpBegan()
         scheduler.tickEnded()
-        guard let endpoint, !isStopped else {
-            tick = nil
-            return
-        }
-        if let late = lateness.measure(tickBegan: tick, deadline: endpoint.nextDeadline, at: clock.now()) {
+        guard let running, !isStopped else { return tick.ended() }
+        let endpoint = running.endpoint
+        if let late = tick.lateness(deadline: endpoint.nextDeadline, at: clock.now()) {
             endpoint.receive(.late(late), at: now())
         }
         let now = self.now()
@@ -231,31 +226,28 @@ public final class ShardHost: @unchecked Sendable {
         }
         connectionTable.flush()
         for envelope in endpoint.takeEnvelopes() { post(.envelope(envelope), to: envelope.target) }
-        flushMailboxes()
-        for question in endpoint.takeQuestions() { ask(question) }
-        afterTick?(endpoint, self)
-        tick = nil
+        mailboxes.flush()
+        for question in endpoint.takeQuestions() { ask(question, running.names) }
+        running.afterTick?(endpoint, self)
+        tick.ended()
         armTimer(for: endpoint.nextDeadline)
         // While late, measure again after the sockets have been read, also without new input: a message that arrives after an idle period
         // must not be refused for an earlier delay. A scheduled task runs after the next poll.
-        if lateness.isLate { eventLoop.scheduleTask(in: .milliseconds(1)) { self.schedulePump() } }
+        if tick.isLate { eventLoop.scheduleTask(in: .milliseconds(1)) { self.schedulePump() } }
     }
 
     /// Schedules the loop's only timer, moved only for an earlier deadline: the endpoint keeps its own heap.
     private func armTimer(for deadline: Instant?) {
-        guard let deadline else { return }
-        if let timerInstant, timerInstant <= deadline { return }
-        timer?.cancel()
-        timerInstant = deadline
-        timer = eventLoop.scheduleTask(deadline: clock.deadline(of: deadline)) {
-            self.timer = nil
-            self.timerInstant = nil
+        guard let deadline, timer.isMoved(by: deadline) else { return }
+        let scheduled = eventLoop.scheduleTask(deadline: clock.deadline(of: deadline)) {
+            self.timer.fired()
             self.pump()
         }
+        timer.set(scheduled, for: deadline)
     }
 
     /// Asks a DNS question; the answer arrives on the loop in a later tick.
-    private func ask(_ question: NameQuestion) {
+    private func ask(_ question: NameQuestion, _ names: (any NameResolving)?) {
         let answered: @Sendable (NameAnswer) -> Void = { answer in
             self.submit { endpoint, now in endpoint.receive(.answered(question, answer), at: now) }
         }
@@ -274,14 +266,12 @@ public final class ShardHost: @unchecked Sendable {
             self.pump()
             self.isStopped = true
             self.takesSubmissions.withLock { $0 = false }
-            self.timer?.cancel()
-            self.timer = nil
+            self.timer.cancel()
             let closed = self.eventLoop.makePromise(of: Bool.self)
             let late = self.eventLoop.scheduleTask(in: Self.closingTime.amount) { closed.succeed(false) }
             self.connectionTable.close().assumeIsolated().whenComplete { _ in
-                self.endpoint = nil
-                self.afterTick = nil
-                self.shards = []
+                self.running = nil
+                self.mailboxes = ShardMailboxes()
                 // Cancelling fails the task's future, unless the task ran already.
                 late.cancel()
                 late.futureResult.whenFailure { _ in closed.succeed(true) }

@@ -1,124 +1,188 @@
 import NIOCore
 import SIPCore
 
-/// One message that waits for a socket, with the data needed to report its outcome.
-struct QueuedMessage {
-    var bytes: [UInt8]
-    var token: UInt64
-    /// Shard that is notified of a failure.
-    var shard: Int
-    /// Original request for UDP, before it was moved to TCP (RFC 3261 18.1.1); sent when TCP is refused.
-    var datagram: OutboundMessage?
-    /// Whether the shard does not know which connection carries the message; it is then notified with `carried`.
-    var isUnnamed = false
-    /// Longest wait for the connection; nil waits until the connect ends.
-    var patience: TimeSpan?
-}
-
 /// One TCP or TLS connection, accepted or opened. Confined to its event loop.
 ///
-/// ```
-///   connecting --connected, with TLS: proved--> open --close, error, idle, overflow--> closed
-///        \----refused, timed out------------------------------------------^
-/// ```
-/// An open connection with ended input still sends responses to earlier requests before it closes, see ``ending``.
-///
-/// Bytes written during one tick of the loop are gathered in `outgoing` and sent in one write at its end.
+/// Its parts own their state: ``ConnectionLife``, ``OutgoingQueue``, ``PeerActivity``, ``ConnectionInput`` and ``ConnectionTrust``. Bytes
+/// written during one tick of the loop are gathered and sent in one write at its end.
 final class StreamConnection {
-    enum State { case connecting, open, closed }
-    /// Progress of an open connection that takes no more input.
-    enum Ending { case answering, flushed }
-
     let id: ConnectionID
     let remote: TransportAddress
-    var local: TransportAddress
-    var state: State
-    var channel: (any Channel)?
-    /// Messages that wait until the connection is open.
-    var waiting: [QueuedMessage] = []
-    var waitingBytes = 0
-    /// Bytes of this tick, and the token and shard of each of their messages.
-    var outgoing = ByteBuffer()
-    var outgoingTokens: [(token: UInt64, shard: Int)] = []
-    /// Octets written to the channel and not yet taken by the kernel.
-    var inFlightBytes = 0
-    var isDirty = false
-    var lastActivity: NIODeadline
-    /// TLS identity of the peer; nil without TLS or without a client certificate.
-    var peer: PeerIdentity?
-    /// Certificates behind `peer`, to verify them again when roots change or a certificate expires.
-    var proof: PeerProof?
-    /// Whether the TLS listener requires a client certificate.
-    var needsCertificate = false
-    /// Number of further requests inspected for `alias` (RFC 5923 4); a peer sets it in all of its requests or in none.
-    var aliasChances = 4
+    private(set) var local: TransportAddress
+    private(set) var channel: (any Channel)?
     /// Whether the peer opened the connection.
-    var isAccepted = false
-    /// Start of the running TLS handshake; nil when none is running.
-    var handshakeSince: NIODeadline?
-    /// Tokens of messages written since the peer's last octet. They are reported as failed when the peer turns out to be dead, or when a
-    /// TLS server refuses our certificate after our side completed the handshake (RFC 8446 4.4.3).
-    var unheardTokens: [(token: UInt64, shard: Int)] = []
-    /// Whether the peer has ever sent anything.
-    private(set) var wasEverHeard = false
-    /// Time of the peer's last octet, at first the creation time.
-    var lastHeard: NIODeadline
-    /// Whether keep-alive pings are sent (RFC 5626 4.4.1).
-    var isPinged = true
-    /// Silence after which the next ping is sent; zero until it is drawn.
-    var pingPause = TimeSpan.zero
-    /// Time of a ping that nothing has been received after; nil otherwise.
-    var pingSince: NIODeadline?
-    /// Whether a ping was sent without a pong seen since.
-    var wasPinged = false
+    let isAccepted: Bool
+    private(set) var life: ConnectionLife
+    private var queue = OutgoingQueue()
+    private(set) var activity: PeerActivity
+    private(set) var input = ConnectionInput()
+    private(set) var trust = ConnectionTrust()
     /// Remote address that the connection counts for; nil for connections that this node opened.
-    var share: RemoteAddressCounts.Key?
-    /// State of ending; nil while input is taken.
-    var ending: Ending?
-    /// Whether the peer closed its sending half.
-    var isInputClosed = false
-    /// Number of received requests without a final response.
-    var unanswered = 0
-    /// Octets held of incomplete messages.
-    var unfinishedOctets = 0
-    /// Key under which `unfinishedOctets` counts.
-    lazy var addressKey = RemoteAddressCounts.Key(host: remote.host)
-    /// Creation time.
-    let since: NIODeadline
-    /// Arrival of the first octet of an incomplete message; the connection is closed after `messageTimeout`.
-    var insideSince: NIODeadline?
+    private var share: RemoteAddressCounts.Key?
+    /// Key under which octets of incomplete messages count.
+    private(set) lazy var addressKey = RemoteAddressCounts.Key(host: remote.host)
 
-    init(id: ConnectionID, local: TransportAddress, remote: TransportAddress, state: State, channel: (any Channel)?) {
+    /// Creates a connection that this node opens.
+    init(id: ConnectionID, toward remote: TransportAddress) {
         self.id = id
-        self.local = local
         self.remote = remote
-        self.state = state
+        local = TransportAddress(remote.transport, "", 0)
+        isAccepted = false
+        let now = NIODeadline.now()
+        life = ConnectionLife(isOpen: false, since: now)
+        activity = PeerActivity(since: now)
+    }
+
+    /// Creates an accepted connection, which is open unless a TLS handshake comes first.
+    init(id: ConnectionID, accepted channel: any Channel, local: TransportAddress, remote: TransportAddress, share: RemoteAddressCounts.Key)
+    {
+        self.id = id
+        self.remote = remote
+        self.local = local
         self.channel = channel
-        since = .now()
-        lastActivity = since
-        lastHeard = since
-        isAccepted = channel != nil
+        self.share = share
+        isAccepted = true
+        let now = NIODeadline.now()
+        life = ConnectionLife(isOpen: remote.transport != .tls, since: now)
+        activity = PeerActivity(since: now)
     }
 
-    /// Records that the kernel took the bytes of these messages.
-    func noteWritten(_ tokens: [(token: UInt64, shard: Int)]) {
-        guard !isAccepted, state == .open, unheardTokens.count + tokens.count <= 4_096 else { return }
-        unheardTokens += tokens
-    }
+    var isClosed: Bool { life.isClosed }
 
-    /// Records input of the peer, which proves that it accepted the connection.
-    /// - Returns: Whether this is the first input.
-    func noteHeard() -> Bool {
-        lastHeard = .now()
-        pingSince = nil
-        unheardTokens.removeAll(keepingCapacity: true)
-        defer { wasEverHeard = true }
-        return !wasEverHeard
-    }
-
-    /// Whether the octets are exactly a pong (CRLF) after a ping.
-    func isPong(_ buffer: ByteBuffer) -> Bool { wasPinged && buffer.readableBytesView.elementsEqual([13, 10]) }
+    /// TLS identity of the peer; nil without TLS or without a client certificate.
+    var peer: PeerIdentity? { trust.peer }
 
     /// Octets that wait for the connection, for the end of the tick or for the kernel.
-    var queuedBytes: Int { waitingBytes + outgoing.readableBytes + inFlightBytes }
+    var queuedBytes: Int { queue.bytes }
+
+    // MARK: Life
+
+    /// Records that the TCP connection is up, before its TLS handshake.
+    func connected(_ channel: any Channel) { self.channel = channel }
+
+    func beginHandshake() -> Bool { life.beginHandshake(at: .now()) }
+
+    /// - Returns: Whether a handshake was running.
+    func endHandshake() -> Bool { life.endHandshake() }
+
+    /// - Returns: The messages that waited.
+    func open(on channel: any Channel) -> [QueuedMessage] {
+        life.open()
+        self.channel = channel
+        activity.active(at: .now())
+        if let address = channel.localAddress { local = address.transportAddress(remote.transport) }
+        return queue.takeWaiting()
+    }
+
+    /// - Returns: Whether input was taken until now.
+    func endInput() -> Bool { life.endInput() }
+
+    func inputClosed() { life.inputClosed() }
+
+    /// Whether all received requests are answered, and the answers written, after the end of the input.
+    var isAnswered: Bool { life.isAnswering && input.unanswered == 0 && queue.bytes == 0 }
+
+    func flushed() { life.flushed() }
+
+    /// - Returns: The remote address that the connection no longer counts for.
+    func close() -> RemoteAddressCounts.Key? {
+        life.closed()
+        defer { share = nil }
+        return share
+    }
+
+    // MARK: Output
+
+    func wait(_ message: QueuedMessage) { queue.wait(message) }
+
+    func takeWaiting() -> [QueuedMessage] { queue.takeWaiting() }
+
+    /// Removes a message that waits for the connection.
+    /// - Returns: Whether it was still waiting.
+    func withdraw(_ token: UInt64, of shard: Int) -> Bool { life.isConnecting && queue.withdraw(token, of: shard) }
+
+    /// Adds a message to the output of the tick.
+    func send(_ bytes: [UInt8], token: UInt64, shard: Int) {
+        if input.unanswered > 0, SIPStartLine.isFinalResponse(bytes) { input.answered() }
+        queue.append(bytes, token: token, shard: shard)
+    }
+
+    /// Adds the response to input that cannot be framed.
+    func sendRefusal(_ bytes: [UInt8]) { queue.append(bytes) }
+
+    /// Adds a pong (CRLF, RFC 5626 3.5.1).
+    func sendPong() { queue.append("\r\n") }
+
+    /// - Returns: Whether the connection was not marked in this tick before.
+    func markDirty() -> Bool { queue.markDirty() }
+
+    /// The output of the tick; nil when there is none.
+    func takeOutput() -> (channel: any Channel, bytes: ByteBuffer, tokens: [OutgoingQueue.Token])? {
+        queue.clearDirty()
+        guard life.isOpen, let channel, let output = queue.takeTick() else { return nil }
+        activity.active(at: .now())
+        return (channel, output.bytes, output.tokens)
+    }
+
+    /// Records the outcome of a write.
+    /// - Parameter taken: Tokens of messages that the kernel took; nil after a failure.
+    func finishWrite(of count: Int, taken: [OutgoingQueue.Token]?) {
+        queue.landed(count)
+        activity.active(at: .now())
+        if let taken, !isAccepted, life.isOpen { queue.awaitPeer(taken) }
+    }
+
+    /// - Parameter isDead: Whether messages written since the peer's last input count as lost.
+    /// - Returns: The tokens of messages that are lost with the connection.
+    func takeLost(isDead: Bool) -> [OutgoingQueue.Token] {
+        queue.takeLost(unheard: isDead || !activity.wasEverHeard && remote.transport == .tls)
+    }
+
+    // MARK: Input
+
+    /// Records octets of the peer, which prove that it accepted the connection.
+    /// - Parameter isPong: Whether they are a pong, which is no activity, so that it cannot keep a connection open forever.
+    /// - Returns: Whether this is the first input.
+    func heard(isPong: Bool) -> Bool {
+        let now = NIODeadline.now()
+        if !isPong { activity.active(at: now) }
+        queue.heard()
+        return activity.heard(at: now)
+    }
+
+    func received(_ message: [UInt8]) { input.received(wantsResponse: SIPStartLine.wantsResponse(message)) }
+
+    /// Records the end of a read.
+    func paused(isInsideMessage: Bool) { input.paused(isInsideMessage: isInsideMessage) }
+
+    /// - Returns: The growth of the octets held of incomplete messages.
+    func holds(_ octets: Int) -> Int { input.holds(octets) }
+
+    // MARK: Pings
+
+    /// Whether the octets are exactly a pong (CRLF) after a ping.
+    func isPong(_ buffer: ByteBuffer) -> Bool { activity.awaitsPong && buffer.readableBytesView.elementsEqual([13, 10]) }
+
+    /// - Returns: Whether the pong answers a ping.
+    func pong() -> Bool { activity.pong() }
+
+    func keepAlive(
+        at now: NIODeadline, pongTimeout: TimeSpan, answersPings: @autoclosure () -> Bool, pause: () -> TimeSpan
+    ) -> PeerActivity.KeepAlive {
+        activity.keepAlive(at: now, pongTimeout: pongTimeout, answersPings: answersPings(), pause: pause)
+    }
+
+    // MARK: TLS
+
+    func requireCertificate() { trust.requireCertificate() }
+
+    /// - Returns: Whether the identity of the peer differs from the former one.
+    func proved(by proof: PeerProof?) -> Bool { trust.proved(by: proof) }
+
+    /// Whether a request of this connection is inspected for `alias`.
+    var looksForAlias: Bool { isAccepted && trust.looksForAlias }
+
+    func inspectedForAlias() { trust.inspectedForAlias() }
+
+    func foundAlias() { trust.foundAlias() }
 }

@@ -26,12 +26,11 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // A closed connection may still deliver bytes that arrived before.
-        guard connection.state != .closed else { return }
+        guard !connection.isClosed else { return }
         let buffer = unwrapInboundIn(data)
         // Pongs do not count as activity, so that they cannot keep a connection open forever.
         let isPong = !isResting && !framer.isInsideMessage && connection.isPong(buffer)
-        if isPong { host.connectionTable.notePong(connection) } else { connection.lastActivity = .now() }
-        host.connectionTable.noteHeard(connection)
+        host.connectionTable.noteHeard(connection, isPong: isPong)
         host.counters.bytesReceived &+= UInt64(buffer.readableBytes)
         // Two pongs in a row are not a ping of the peer.
         guard !isRefused, !isPong else { return }
@@ -49,9 +48,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
             guard let event = framer.next() else { break }
             switch event {
             case .message(let bytes):
-                // The time limit is that of one message; the next may have begun in the same read.
-                connection.insideSince = nil
-                if SIPStartLine.wantsResponse(bytes) { connection.unanswered += 1 }
+                connection.received(bytes)
                 share.take(in: host.scheduler.tick)
                 host.connectionTable.noteAlias(connection, bytes)
                 host.receive(
@@ -66,7 +63,7 @@ final class StreamHandler: ChannelInboundHandler, RestingReader {
                 host.connectionTable.refuse(connection, error)
             }
         }
-        connection.insideSince = framer.isInsideMessage ? connection.insideSince ?? .now() : nil
+        connection.paused(isInsideMessage: framer.isInsideMessage)
         host.connectionTable.noteUnfinished(connection, framer.reservedCount)
     }
 

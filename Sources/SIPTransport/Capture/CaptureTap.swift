@@ -51,7 +51,7 @@ final class CaptureTap {
                 .channelOption(ChannelOptions.writeBufferWaterMark, value: .init(low: 1 << 20, high: 4 << 20))
                 .bind(to: try SocketAddress(ipAddress: target.protocol == .inet6 ? "::" : "0.0.0.0", port: 0)).get()
             try await host.eventLoop.submit {
-                host.tap = CaptureTap(options: options, channel: channel, target: target, host: host)
+                host.capture(by: CaptureTap(options: options, channel: channel, target: target, host: host))
             }.get()
         } catch {
             throw TransportError(.failed, options.collector, "cannot open a socket to the collector: \(TransportError.reason(error))")

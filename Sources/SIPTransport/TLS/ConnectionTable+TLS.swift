@@ -13,15 +13,13 @@ extension ConnectionTable {
     }
 
     func beginHandshake(_ connection: StreamConnection, isAccepted: Bool) {
-        guard connection.state == .connecting, connection.handshakeSince == nil else { return }
-        connection.handshakeSince = .now()
+        guard connection.beginHandshake() else { return }
         if isAccepted { acceptedHandshakes.begin(from: .init(host: connection.remote.host)) }
     }
 
     /// Removes a handshake from the counts, after success or failure.
     func endHandshake(_ connection: StreamConnection) {
-        guard connection.handshakeSince != nil else { return }
-        connection.handshakeSince = nil
+        guard connection.endHandshake() else { return }
         if connection.isAccepted { acceptedHandshakes.end(from: .init(host: connection.remote.host)) }
     }
 
@@ -29,10 +27,9 @@ extension ConnectionTable {
     ///
     /// - Parameter proof: nil for a client without a certificate, where this is allowed.
     func secured(_ connection: StreamConnection, by proof: PeerProof?, channel: any Channel) {
-        guard connection.state == .connecting else { return }
+        guard connection.life.isConnecting else { return }
         endHandshake(connection)
-        connection.peer = proof?.identity
-        connection.proof = proof
+        _ = connection.proved(by: proof)
         if connection.isAccepted, let proof { host.reusable.add(connection.id, of: proof.identity, at: connection.remote.host) }
         becomeOpen(connection, channel)
         host.schedulePump()
@@ -40,13 +37,12 @@ extension ConnectionTable {
 
     /// Reads the `alias` parameter in a request of a partner: requests to the address in that Via may then use this connection (RFC 5923).
     func noteAlias(_ connection: StreamConnection, _ bytes: [UInt8]) {
-        guard connection.aliasChances > 0, connection.isAccepted, connection.peer != nil, !bytes.starts(with: Array("SIP/2.0 ".utf8))
-        else { return }
-        connection.aliasChances -= 1
+        guard connection.looksForAlias, !bytes.starts(with: "SIP/2.0 ".utf8) else { return }
+        connection.inspectedForAlias()
         guard case .success(.request(let request)) = SIPParser.parse(bytes, framing: .stream), let via = request.headers.topVia,
             let alias = ReusableConnections.Alias(via)
         else { return }
-        connection.aliasChances = 0
+        connection.foundAlias()
         host.reusable.announce(alias, on: connection.id)
     }
 
@@ -74,8 +70,8 @@ extension ConnectionTable {
         guard let tls = host.tls else { return }
         if host.index == 0 { tls.warnOfExpiry(at: HostClock.wall()) }
         let oldest = now - tls.settings.handshakeTimeout.amount
-        for connection in connections.values {
-            guard let since = connection.handshakeSince, since < oldest else { continue }
+        for connection in connections.all {
+            guard let since = connection.life.handshakeSince, since < oldest else { continue }
             let failure = HandshakeFailure(
                 .timeout, by: .here, reason: "the handshake was not over after \(tls.settings.handshakeTimeout.seconds) seconds")
             tls.failed(failure, role: connection.isAccepted ? .client : .server, remote: connection.remote)

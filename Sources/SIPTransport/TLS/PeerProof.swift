@@ -22,29 +22,40 @@ final class PeerProof: Sendable {
     }
 }
 
+/// The last check of all peers of one loop.
+struct PeerChecks {
+    /// Number of reloads at that time.
+    private var reloads: UInt64 = 0
+    /// Wall-clock time; nil before the first check.
+    private var checkedAt: Instant?
+
+    /// - Returns: Whether the settings were replaced since the last check, and its time.
+    mutating func begin(reloads: UInt64, at now: Instant) -> (isReloaded: Bool, before: Instant) {
+        defer {
+            self.reloads = reloads
+            checkedAt = now
+        }
+        return (reloads != self.reloads, checkedAt ?? now)
+    }
+}
+
 extension ConnectionTable {
     /// Closes connections with a peer certificate that is no longer accepted, because roots or expected names were replaced or a
     /// certificate has expired (RFC 5280 4.1.2.5).
     func checkPeers(at now: Instant) {
         guard let tls = host.tls else { return }
-        let reloads = tls.reloads
-        let isReloaded = reloads != peersCheckedSince
-        let before = peersCheckedAt ?? now
-        peersCheckedSince = reloads
-        peersCheckedAt = now
+        let (isReloaded, before) = peerChecks.begin(reloads: tls.reloads, at: now)
         let generation = tls.generation
         // Several connections of a partner present the same certificate: verify it once.
         var known: [Check: Result<PeerProof, HandshakeFailure>] = [:]
-        for connection in Array(connections.values) where connection.state == .open {
-            guard let proof = connection.proof, isReloaded || proof.ends(after: before, by: now) else { continue }
+        for connection in Array(connections.all) where connection.life.isOpen {
+            guard let proof = connection.trust.proof, isReloaded || proof.ends(after: before, by: now) else { continue }
             let check = Check(connection, proof)
             let result = known[check] ?? generation.check(proof, again: connection, at: now)
             known[check] = result
             switch result {
             case .success(let renewed):
-                connection.proof = renewed
-                guard connection.peer != renewed.identity else { continue }
-                connection.peer = renewed.identity
+                guard connection.proved(by: renewed) else { continue }
                 host.reusable.update(connection.id, to: renewed.identity)
             case .failure(let failure):
                 var metadata = failure.metadata
@@ -70,7 +81,7 @@ extension ConnectionTable {
             fingerprint = proof.identity.fingerprint
             intermediates = proof.chain.dropFirst().map(\.fingerprint)
             address = connection.isAccepted ? nil : connection.remote
-            needsCertificate = connection.needsCertificate
+            needsCertificate = connection.trust.needsCertificate
         }
     }
 }
@@ -80,7 +91,7 @@ extension TLSGeneration {
     func check(_ proof: PeerProof, again connection: StreamConnection, at now: Instant) -> Result<PeerProof, HandshakeFailure> {
         let demand: Demand =
             connection.isAccepted
-            ? connection.needsCertificate ? .partner : .anybody : .server(settings.expectation(of: connection.remote))
+            ? connection.trust.needsCertificate ? .partner : .anybody : .server(settings.expectation(of: connection.remote))
         do throws(HandshakeFailure) {
             return .success(try identify(proof.chain.map(\.octets), demand, at: now))
         } catch {

@@ -40,7 +40,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     static func accept(_ channel: any Channel, _ connection: StreamConnection, host: ShardHost, service: TLSService, isStrict: Bool) throws
     {
         let generation = service.generation
-        connection.needsCertificate = isStrict
+        if isStrict { connection.requireCertificate() }
         let handler = TLSHandshakeHandler(
             connection: connection, host: host, service: service, generation: generation,
             demand: isStrict ? .partner : .anybody)
@@ -143,7 +143,7 @@ final class TLSHandshakeHandler: ChannelInboundHandler {
     private func fail(_ failure: HandshakeFailure, _ context: ChannelHandlerContext) {
         guard !isDone else { return }
         isDone = true
-        if connection.state != .closed { service.failed(failure, role: role, remote: connection.remote) }
+        if !connection.isClosed { service.failed(failure, role: role, remote: connection.remote) }
         host.connectionTable.unsecured(connection, failure)
         context.close(promise: nil)
     }
