@@ -20,9 +20,9 @@ public final class EnhancedClient: SIPPeer {
     /// State of the registration; `refused` holds the status code.
     public private(set) var phase = Phase.out
     /// Seconds granted by the last REGISTER; nil before the first.
-    public private(set) var granted: UInt32?
+    public var granted: UInt32? { registration.granted }
     /// GRUU of the endpoint from the last REGISTER; nil before the first.
-    public private(set) var gruu: String?
+    public var gruu: String? { registration.gruu }
     /// Whether the self subscription is active.
     public private(set) var followsSelf = false
     /// Number of notifications of the self subscription, including one in the 200.
@@ -39,10 +39,19 @@ public final class EnhancedClient: SIPPeer {
     public var staysRegistered = true
 
     private var cSeq: UInt32 = 0
-    private var registerCallID = ""
+    private var registration = Registration()
     private var batchCallID = ""
-    private var alarm: UInt64?
     private var dialogs: [String: SubscriptionDialog] = [:]
+
+    private struct Registration {
+        var callID = ""
+        /// Seconds granted by the last REGISTER; nil before the first.
+        var granted: UInt32?
+        /// GRUU of the endpoint; nil before the first REGISTER.
+        var gruu: String?
+        /// Alarm of the next refresh.
+        var alarm: UInt64?
+    }
 
     private struct SubscriptionDialog {
         var event: String
@@ -64,14 +73,14 @@ public final class EnhancedClient: SIPPeer {
     /// Registers, then subscribes to its own data.
     public func signIn(expires: UInt32? = nil, at now: Instant) {
         phase = .registering
-        registerCallID = token()
+        registration.callID = token()
         register(expires: expires, at: now)
     }
 
     /// Ends its subscriptions, then its registration.
     public func signOut(at now: Instant) {
         phase = .leaving
-        cancel(alarm)
+        cancel(registration.alarm)
         for (callID, dialog) in dialogs.sorted(by: { $0.key < $1.key }) where !dialog.isOver {
             subscribe(dialog.event, callID: callID, expires: 0, body: "", at: now)
         }
@@ -81,7 +90,7 @@ public final class EnhancedClient: SIPPeer {
     /// Stops sending and answering, without signing out.
     public func vanish() {
         isMute = true
-        cancel(alarm)
+        cancel(registration.alarm)
         phase = .out
     }
 
@@ -153,7 +162,7 @@ public final class EnhancedClient: SIPPeer {
 
     private func register(expires: UInt32?, at now: Instant) {
         let domain = user.split(separator: "@").last.map(String.init) ?? ""
-        var request = request(.register, "sip:\(domain)", callID: registerCallID)
+        var request = request(.register, "sip:\(domain)", callID: registration.callID)
         request.headers.append(.supported, "gruu-10, adhoclist, msrtc-event-categories")
         request.headers.append(.event, "registration")
         if let expires { request.headers.append(.expires, "\(expires)") }
@@ -172,9 +181,9 @@ public final class EnhancedClient: SIPPeer {
     }
 
     private func registered(_ response: SIPResponse, requestedExpires: UInt32?, at now: Instant) {
-        granted = response.headers.expires
+        registration.granted = response.headers.expires
         let own = response.headers.contacts.first { $0.uri.port == address.port && $0.uri.host == address.host }
-        gruu = own?.parameters["gruu"]
+        registration.gruu = own?.parameters["gruu"]
         if granted == nil { fault("200 to REGISTER without Expires") }
         if gruu == nil { fault("200 to REGISTER without a GRUU for this endpoint") }
         if !response.headers.values(.supported).contains("msrtc-event-categories") { fault("no line Supported: msrtc-event-categories") }
@@ -182,9 +191,10 @@ public final class EnhancedClient: SIPPeer {
             phase = .signedIn
             subscribe("vnd-microsoft-roaming-self", callID: token(), expires: 600, body: Self.roamingList, at: now)
         }
-        cancel(alarm)
+        cancel(registration.alarm)
         guard staysRegistered, let granted else { return }
-        alarm = schedule(at: now + .seconds(max(1, Int(granted) / 2))) { [unowned self] now in register(expires: requestedExpires, at: now)
+        registration.alarm = schedule(at: now + .seconds(max(1, Int(granted) / 2))) { [unowned self] now in
+            register(expires: requestedExpires, at: now)
         }
     }
 

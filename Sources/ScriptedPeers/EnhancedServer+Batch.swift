@@ -6,7 +6,7 @@ extension EnhancedServer {
 
     /// Resources of every batch dialog, with the Request-URI that opened it.
     public var batches: [(pool: String, resources: [String])] {
-        dialogs.compactMap { dialog in dialog.batch.map { (dialog.pool, $0.resources.map(\.uri)) } }
+        dialogs.compactMap { dialog in dialog.batch.map { (dialog.parties.pool, $0.resources.map(\.uri)) } }
     }
 
     /// Replaces a presentity's presence by an instance state and notifies its watchers; nil restores the presence.
@@ -54,7 +54,7 @@ extension EnhancedServer {
         var notified: [(uri: String, instanceState: EnhancedDocuments.InstanceState)] = []
         var documents: [String] = []
         for uri in named {
-            if let instanceState = instanceState(on: uri, askedAt: dialog.pool) {
+            if let instanceState = instanceState(on: uri, askedAt: dialog.parties.pool) {
                 notified.append((uri, instanceState))
                 dialog.batch?.notified(uri, instanceState)
             } else if let resource = dialog.batch?[uri] {

@@ -131,7 +131,7 @@ public final class EnhancedServer: ScriptedNotifier {
     override func piggyback(_ response: inout SIPResponse, _ dialog: Dialog, state: SubscriptionState) -> Bool {
         let offered = dialog.request.headers.hasToken(.supported, "ms-piggyback-first-notify")
         let form = form(of: dialog.request) ?? .pidf
-        let instanceState = dialog.batch == nil ? instanceState(on: dialog.presentity, askedAt: dialog.pool) : nil
+        let instanceState = dialog.batch == nil ? instanceState(on: dialog.presentity, askedAt: dialog.parties.pool) : nil
         guard piggybacks, offered, !manners.isPending, form != .pidf || instanceState != nil else { return false }
         if state.state == .terminated, dialog.batch != nil, dialog.request.body.isEmpty { return false }
         var isOver = state.state == .terminated
@@ -151,7 +151,7 @@ public final class EnhancedServer: ScriptedNotifier {
         if usesBenotify && dialog.request.headers.hasToken(.supported, "ms-benotify") { response.headers.append(.supported, "ms-benotify") }
         response.headers.set(.event, "presence")
         // CSeq of the NOTIFY that the 200 replaces (MS-SIP 3.4.5.1).
-        dialog.localCSeq += 1
+        dialog.advanceCSeq()
         response.headers.set(.msPiggybackCSeq, "\(dialog.localCSeq)")
         if isOver {
             response.headers.set(.expires, "0")
@@ -164,7 +164,7 @@ public final class EnhancedServer: ScriptedNotifier {
     /// Resource list and the documents of the accepted resources (MS-PRES 2.2.2.4.2).
     private func multipart(_ dialog: Dialog) -> (String, [UInt8]) {
         if dialog.batch != nil { return batchAnswer(dialog) }
-        if let instanceState = instanceState(on: dialog.presentity, askedAt: dialog.pool) {
+        if let instanceState = instanceState(on: dialog.presentity, askedAt: dialog.parties.pool) {
             return Self.related(dialog, [(dialog.presentity, instanceState)], [])
         }
         return Self.related(dialog, [], [categories(dialog.presentity, wantedCategories(dialog))])
@@ -173,7 +173,7 @@ public final class EnhancedServer: ScriptedNotifier {
     static func related(
         _ dialog: Dialog, _ instanceStates: [(uri: String, instanceState: EnhancedDocuments.InstanceState)], _ documents: [String]
     ) -> (String, [UInt8]) {
-        let list = EnhancedDocuments.resourceList(watcher: dialog.watcher, instanceStates)
+        let list = EnhancedDocuments.resourceList(watcher: dialog.parties.watcher, instanceStates)
         var text =
             "--part\r\nContent-Transfer-Encoding: binary\r\nContent-ID: resourceList\r\nContent-Type: application/rlmi+xml\r\n\r\n"
             + list + "\r\n\r\n"

@@ -67,23 +67,25 @@ public final class ScriptedListService {
     }
 
     func accepted(_ dialog: ScriptedNotifier.Dialog) {
-        if views[dialog.localTag] != nil {
-            views[dialog.localTag]?.isFresh = true
+        if views[dialog.parties.localTag] != nil {
+            views[dialog.parties.localTag]?.isFresh = true
         } else if isList(dialog.request) {
-            let members = same(dialog.pool, adHocURI) ? entries(dialog.request.body) : kept.first { same($0.key, dialog.pool) }?.value ?? []
-            views[dialog.localTag] = View(members: members)
+            let members =
+                same(dialog.parties.pool, adHocURI)
+                ? entries(dialog.request.body) : kept.first { same($0.key, dialog.parties.pool) }?.value ?? []
+            views[dialog.parties.localTag] = View(members: members)
             opened += 1
             requested.append(members)
         }
     }
 
-    func members(of dialog: ScriptedNotifier.Dialog) -> [String]? { views[dialog.localTag]?.members }
+    func members(of dialog: ScriptedNotifier.Dialog) -> [String]? { views[dialog.parties.localTag]?.members }
 
     func body(
         for dialog: ScriptedNotifier.Dialog, documents: [String: [UInt8]], skipsVersion: Bool
     ) -> (contentType: String, bytes: [UInt8], isFull: Bool) {
-        var view = views[dialog.localTag] ?? View(members: [])
-        defer { views[dialog.localTag] = view }
+        var view = views[dialog.parties.localTag] ?? View(members: [])
+        defer { views[dialog.parties.localTag] = view }
         let isBeginning = beginsWithoutInstances && !view.hasBegun
         let isFull = view.isFresh || (beginsWithoutInstances && view.version == 1)
         if isFull { fullNotifications += 1 }
@@ -123,7 +125,7 @@ public final class ScriptedListService {
         }
         let list = """
             <?xml version="1.0" encoding="UTF-8"?>
-            <list xmlns="urn:ietf:params:xml:ns:rlmi" uri="\(EnhancedDocuments.escape(dialog.pool))" version="\(view.version)" \
+            <list xmlns="urn:ietf:params:xml:ns:rlmi" uri="\(EnhancedDocuments.escape(dialog.parties.pool))" version="\(view.version)" \
             fullState="\(isFull)">\(resources)</list>
             """
         view.version += 1

@@ -44,25 +44,14 @@ public class ScriptedNotifier: SIPPeer {
 
     final class Dialog {
         let presentity: String
-        let watcher: String
-        /// URI in To of the SUBSCRIBE.
-        let localURI: String
-        /// Request-URI that opened the dialog: the presentity or a pool.
-        let pool: String
-        let callID: String
-        let localTag: String
-        let remoteTag: String
-        let event: String
-        var request: SIPRequest
-        var remoteTarget: String
-        var routeSet: [String]
-        var connection: ConnectionID?
-        var localCSeq: UInt32 = 0
-        var remoteCSeq: UInt32
-        var expiresAt: Instant
-        var expiryAlarm: UInt64?
-        var isInFlight = false
-        var isDirty = false
+        let parties: Parties
+        /// The last SUBSCRIBE.
+        private(set) var request: SIPRequest
+        private(set) var path: Path
+        private(set) var localCSeq: UInt32 = 0
+        private var remoteCSeq: UInt32
+        fileprivate var expiry: Expiry
+        fileprivate var delivery = Delivery()
         /// State of the final NOTIFY; nil while the dialog continues.
         var ending: SubscriptionState?
         /// State sent last, for servers that send changes only.
@@ -71,7 +60,72 @@ public class ScriptedNotifier: SIPPeer {
         var batch: BatchSubscription?
 
         /// Whether the next notification must be full, not a difference.
-        var mustRepeat = false
+        private var mustRepeat = false
+
+        /// Identity of the dialog, by its first SUBSCRIBE.
+        struct Parties {
+            let watcher: String
+            /// URI in To of the SUBSCRIBE.
+            let localURI: String
+            /// Request-URI that opened the dialog: the presentity or a pool.
+            let pool: String
+            let callID: String
+            let localTag: String
+            let remoteTag: String
+            let event: String
+        }
+
+        /// Way to the watcher.
+        struct Path {
+            var remoteTarget: String
+            let routeSet: [String]
+            var connection: ConnectionID?
+        }
+
+        fileprivate struct Expiry {
+            var time: Instant
+            var alarm: UInt64?
+        }
+
+        fileprivate struct Delivery {
+            var isInFlight = false
+            /// Whether another notification follows.
+            var isDirty = false
+        }
+
+        init(_ request: SIPRequest, presentity: String, localTag: String, connection: ConnectionID?, expiresAt: Instant) {
+            self.presentity = presentity
+            parties = Parties(
+                watcher: request.headers.from?.uri.description ?? "", localURI: request.headers.to?.uri.description ?? presentity,
+                pool: request.requestURI, callID: request.headers.callID ?? "", localTag: localTag,
+                remoteTag: request.headers.fromTag ?? "", event: request.headers.first(.event) ?? "presence")
+            self.request = request
+            path = Path(
+                remoteTarget: request.headers.contact?.uri.description ?? "", routeSet: request.headers.values(.recordRoute),
+                connection: connection)
+            remoteCSeq = request.headers.cSeq?.number ?? 0
+            expiry = Expiry(time: expiresAt)
+        }
+
+        /// Whether a request is newer than the last one.
+        func isNewer(_ request: SIPRequest) -> Bool { request.headers.cSeq?.number ?? 0 > remoteCSeq }
+
+        func refresh(by request: SIPRequest, over connection: ConnectionID?, expiresAt: Instant) {
+            remoteCSeq = request.headers.cSeq?.number ?? 0
+            self.request = request
+            path.remoteTarget = request.headers.contact?.uri.description ?? path.remoteTarget
+            path.connection = connection ?? path.connection
+            expiry.time = expiresAt
+        }
+
+        /// Takes the CSeq number of the next notification.
+        func advanceCSeq() { localCSeq += 1 }
+
+        /// Forgets the connection; a BENOTIFY on its way may be lost with it.
+        func lostConnection() {
+            path.connection = nil
+            forgetSaid()
+        }
 
         /// Marks all sent state as possibly lost, so that it is sent again.
         func forgetSaid() {
@@ -80,21 +134,10 @@ public class ScriptedNotifier: SIPPeer {
             for place in batch?.resources.indices ?? 0..<0 { batch?.resources[place].isSaid = false }
         }
 
-        init(_ request: SIPRequest, presentity: String, localTag: String, connection: ConnectionID?, expiresAt: Instant) {
-            self.presentity = presentity
-            pool = request.requestURI
-            localURI = request.headers.to?.uri.description ?? presentity
-            watcher = request.headers.from?.uri.description ?? ""
-            callID = request.headers.callID ?? ""
-            self.localTag = localTag
-            remoteTag = request.headers.fromTag ?? ""
-            event = request.headers.first(.event) ?? "presence"
-            self.request = request
-            remoteTarget = request.headers.contact?.uri.description ?? ""
-            routeSet = request.headers.values(.recordRoute)
-            self.connection = connection
-            remoteCSeq = request.headers.cSeq?.number ?? 0
-            self.expiresAt = expiresAt
+        /// Whether the next notification must be full; cleared by the call.
+        func takeMustRepeat() -> Bool {
+            defer { mustRepeat = false }
+            return mustRepeat
         }
     }
 
@@ -106,7 +149,7 @@ public class ScriptedNotifier: SIPPeer {
     /// Number of current dialogs.
     public var dialogCount: Int { dialogs.count }
     /// Watchers of the current dialogs, one entry per dialog.
-    public var watchers: [String] { dialogs.map(\.watcher) }
+    public var watchers: [String] { dialogs.map(\.parties.watcher) }
     /// Number of SUBSCRIBEs answered with 200 outside a dialog, polls included.
     public private(set) var acceptedCount = 0
     /// Number of NOTIFYs and BENOTIFYs sent, by method.
@@ -165,7 +208,7 @@ public class ScriptedNotifier: SIPPeer {
 
     /// Drops all dialogs without notification, as after a restart: refreshes get 481.
     public final func forgetDialogs() {
-        for dialog in dialogs { cancel(dialog.expiryAlarm) }
+        for dialog in dialogs { cancel(dialog.expiry.alarm) }
         for dialog in dialogs { loseUnheard(dialog) }
         dialogs = []
     }
@@ -181,7 +224,7 @@ public class ScriptedNotifier: SIPPeer {
 
     /// Drops a dialog without notification.
     final func drop(_ dialog: Dialog) {
-        cancel(dialog.expiryAlarm)
+        cancel(dialog.expiry.alarm)
         dialogs.removeAll { $0 === dialog }
     }
 
@@ -200,7 +243,7 @@ public class ScriptedNotifier: SIPPeer {
 
     /// The presentity of the dialog, or of a SUBSCRIBE that opens one.
     private func watchedPresentity(_ request: SIPRequest) -> String {
-        let known = dialogs.first { $0.callID == request.headers.callID && $0.localTag == request.headers.toTag }
+        let known = dialogs.first { $0.parties.callID == request.headers.callID && $0.parties.localTag == request.headers.toTag }
         return known?.presentity ?? presentity(of: request)
     }
 
@@ -231,31 +274,27 @@ public class ScriptedNotifier: SIPPeer {
         if let status = change(dialog, by: request) { return SIPResponse(to: request, status: status, toTag: token()) }
         acceptedCount += 1
         dialogs.append(dialog)
-        lostUnheard.removeAll { $0.watcher == dialog.watcher && same($0.presentity, dialog.presentity) }
+        lostUnheard.removeAll { $0.parties.watcher == dialog.parties.watcher && same($0.presentity, dialog.presentity) }
         return accept(request, dialog, granted: granted, from: source, at: now)
     }
 
     private func refresh(_ request: SIPRequest, _ toTag: String, from source: InboundMessage, at now: Instant) -> SIPResponse? {
         if case .silence = manners.answer { return nil }
         let found = dialogs.first {
-            $0.callID == request.headers.callID && $0.localTag == toTag && $0.remoteTag == request.headers.fromTag && $0.ending == nil
+            $0.parties.callID == request.headers.callID && $0.parties.localTag == toTag
+                && $0.parties.remoteTag == request.headers.fromTag && $0.ending == nil
         }
         guard let dialog = found else {
             return SIPResponse(to: request, status: .callOrTransactionDoesNotExist, toTag: token())
         }
-        let number = request.headers.cSeq?.number ?? 0
-        guard number > dialog.remoteCSeq else { return SIPResponse(to: request, status: .serverInternalError, toTag: dialog.localTag) }
+        guard dialog.isNewer(request) else { return SIPResponse(to: request, status: .serverInternalError, toTag: dialog.parties.localTag) }
         let asked = request.headers.expires ?? 3600
         if let response = tooBrief(request, asked) { return response }
         if asked > 0, let status = change(dialog, by: request) {
-            return SIPResponse(to: request, status: status, toTag: dialog.localTag)
+            return SIPResponse(to: request, status: status, toTag: dialog.parties.localTag)
         }
-        dialog.remoteCSeq = number
-        dialog.request = request
-        dialog.remoteTarget = request.headers.contact?.uri.description ?? dialog.remoteTarget
-        dialog.connection = source.connection ?? dialog.connection
         let granted = min(asked, manners.longestExpiry)
-        dialog.expiresAt = now + .seconds(Int(granted))
+        dialog.refresh(by: request, over: source.connection, expiresAt: now + .seconds(Int(granted)))
         return accept(request, dialog, granted: granted, from: source, at: now)
     }
 
@@ -269,14 +308,14 @@ public class ScriptedNotifier: SIPPeer {
     private func accept(
         _ request: SIPRequest, _ dialog: Dialog, granted: UInt32, from source: InboundMessage, at now: Instant
     ) -> SIPResponse? {
-        cancel(dialog.expiryAlarm)
+        cancel(dialog.expiry.alarm)
         if granted == 0 {
             dialog.ending = .terminated(.timeout)
         } else {
-            dialog.expiryAlarm = schedule(at: dialog.expiresAt) { [unowned self] now in expire(dialog, at: now) }
+            dialog.expiry.alarm = schedule(at: dialog.expiry.time) { [unowned self] now in expire(dialog, at: now) }
         }
         accepted(dialog)
-        var response = SIPResponse(to: request, status: .ok, toTag: dialog.localTag)
+        var response = SIPResponse(to: request, status: .ok, toTag: dialog.parties.localTag)
         response.headers.set(.contact, contact(user: "server"))
         response.headers.set(.expires, "\(granted)")
         if piggyback(&response, dialog, state: state(of: dialog, at: now)) {
@@ -306,7 +345,7 @@ public class ScriptedNotifier: SIPPeer {
 
     private func state(of dialog: Dialog, at now: Instant) -> SubscriptionState {
         if let ending = dialog.ending { return ending }
-        let left = UInt32(max(0, (dialog.expiresAt - now).seconds))
+        let left = UInt32(max(0, (dialog.expiry.time - now).seconds))
         return manners.isPending ? .pending(expires: left) : .active(expires: left)
     }
 
@@ -320,21 +359,21 @@ public class ScriptedNotifier: SIPPeer {
 
     final func notify(_ dialog: Dialog, at now: Instant) {
         guard dialogs.contains(where: { $0 === dialog }) else { return }
-        if dialog.isInFlight && manners.waitsForAnswers {
-            dialog.isDirty = true
+        if dialog.delivery.isInFlight && manners.waitsForAnswers {
+            dialog.delivery.isDirty = true
             return
         }
-        dialog.isDirty = false
-        dialog.isInFlight = true
-        dialog.localCSeq += 1
+        dialog.delivery.isDirty = false
+        dialog.delivery.isInFlight = true
+        dialog.advanceCSeq()
         let state = state(of: dialog, at: now)
-        var request = SIPRequest(.notify, requestURI: dialog.remoteTarget)
-        request.headers.append(.from, "<\(dialog.localURI)>;tag=\(dialog.localTag)")
-        request.headers.append(.to, "<\(dialog.watcher)>;tag=\(dialog.remoteTag)")
-        request.headers.append(.callID, dialog.callID)
-        for route in dialog.routeSet { request.headers.append(.route, route) }
+        var request = SIPRequest(.notify, requestURI: dialog.path.remoteTarget)
+        request.headers.append(.from, "<\(dialog.parties.localURI)>;tag=\(dialog.parties.localTag)")
+        request.headers.append(.to, "<\(dialog.parties.watcher)>;tag=\(dialog.parties.remoteTag)")
+        request.headers.append(.callID, dialog.parties.callID)
+        for route in dialog.path.routeSet { request.headers.append(.route, route) }
         request.headers.append(.contact, contact(user: "server"))
-        request.headers.append(.event, dialog.event)
+        request.headers.append(.event, dialog.parties.event)
         request.headers.append(.subscriptionState, state.description)
         if !manners.isPending || state.state == .terminated, let body = body(for: dialog) {
             request.headers.append(.contentType, body.contentType)
@@ -345,32 +384,33 @@ public class ScriptedNotifier: SIPPeer {
         request.headers.append(.cSeq, "\(dialog.localCSeq) \(request.method)")
         let isLast = state.state == .terminated
         if isLast {
-            cancel(dialog.expiryAlarm)
+            cancel(dialog.expiry.alarm)
             dialogs.removeAll { $0 === dialog }
         }
-        guard let goal = destination(route: dialog.routeSet, target: dialog.remoteTarget, connection: dialog.connection) else {
-            return fault("a Contact that leads nowhere: \(dialog.remoteTarget)")
+        guard let goal = destination(route: dialog.path.routeSet, target: dialog.path.remoteTarget, connection: dialog.path.connection)
+        else {
+            return fault("a Contact that leads nowhere: \(dialog.path.remoteTarget)")
         }
         // Pending watchers receive no further notification.
-        if !isLast, !manners.isPending, hasMore(dialog) { dialog.isDirty = true }
+        if !isLast, !manners.isPending, hasMore(dialog) { dialog.delivery.isDirty = true }
         if request.method == .benotify {
-            dialog.isInFlight = false
+            dialog.delivery.isInFlight = false
             sendUnanswered(request, to: goal) { dialog.forgetSaid() }
-            if dialog.isDirty { notify(dialog, at: now) }
+            if dialog.delivery.isDirty { notify(dialog, at: now) }
             return
         }
         send(request, to: goal, at: now) { [unowned self] answer, now in
-            dialog.isInFlight = false
+            dialog.delivery.isInFlight = false
             if let status = answer.status, status.isSuccess {
-                if dialog.isDirty { notify(dialog, at: now) }
+                if dialog.delivery.isDirty { notify(dialog, at: now) }
             } else {
                 failedNotifications += 1
                 dialog.forgetSaid()
                 if answer.status == nil { loseUnheard(dialog) }
                 if answer.status.map({ $0 != .serverInternalError && $0 != .serviceUnavailable }) ?? true {
-                    cancel(dialog.expiryAlarm)
+                    cancel(dialog.expiry.alarm)
                     dialogs.removeAll { $0 === dialog }
-                } else if dialog.isDirty {
+                } else if dialog.delivery.isDirty {
                     notify(dialog, at: now)
                 }
             }
@@ -378,11 +418,7 @@ public class ScriptedNotifier: SIPPeer {
     }
 
     override final func lost(_ connection: ConnectionID, at now: Instant) {
-        for dialog in dialogs where dialog.connection == connection {
-            dialog.connection = nil
-            // A BENOTIFY on its way may be lost with the connection.
-            dialog.forgetSaid()
-        }
+        for dialog in dialogs where dialog.path.connection == connection { dialog.lostConnection() }
         failTransactions(over: connection, at: now)
     }
 }

@@ -59,18 +59,29 @@ public class ScriptedWatcher: SIPPeer {
     /// Response to every NOTIFY; nil sends none.
     public var notifyAnswer: SIPStatus? = .ok
 
-    private var callID = ""
-    private var localTag = ""
-    private var remoteTag: String?
-    private var remoteTarget: String?
-    private var routeSet: [String] = []
-    private var localCSeq: UInt32 = 0
-    private var remoteCSeq: UInt32?
-    private var isPoll = false
-    private var connection: ConnectionID?
-    private var expiryAlarm: UInt64?
-    private var refreshAlarm: UInt64?
-    private var wanted: UInt32 = 0
+    private var dialog = DialogState()
+    private var lifetime = Lifetime()
+
+    /// The subscription dialog.
+    private struct DialogState {
+        var callID = ""
+        var localTag = ""
+        var remoteTag: String?
+        var remoteTarget: String?
+        var routeSet: [String] = []
+        var localCSeq: UInt32 = 0
+        var remoteCSeq: UInt32?
+        var connection: ConnectionID?
+    }
+
+    /// Expiry and refresh of the subscription.
+    private struct Lifetime {
+        /// Expires of the last SUBSCRIBE, in seconds.
+        var wanted: UInt32 = 0
+        var isPoll = false
+        var expiryAlarm: UInt64?
+        var refreshAlarm: UInt64?
+    }
 
     /// Creates an idle watcher; `watcher` and `presentity` are SIP URIs.
     public init(
@@ -106,12 +117,10 @@ public class ScriptedWatcher: SIPPeer {
 
     /// Subscribes in a new dialog.
     public final func subscribe(expires: UInt32 = 600, at now: Instant) {
-        cancel(expiryAlarm)
-        cancel(refreshAlarm)
-        (callID, localTag) = (token(), token())
-        (remoteTag, remoteTarget, remoteCSeq, routeSet, connection) = (nil, nil, nil, [], nil)
-        localCSeq = 0
-        isPoll = expires == 0
+        cancel(lifetime.expiryAlarm)
+        cancel(lifetime.refreshAlarm)
+        dialog = DialogState(callID: token(), localTag: token())
+        lifetime.isPoll = expires == 0
         phase = .asked
         (subscriptionState, presence) = (nil, nil)
         sendSubscribe(expires: expires, at: now)
@@ -128,7 +137,7 @@ public class ScriptedWatcher: SIPPeer {
     /// Ends a live subscription; the final NOTIFY ends the dialog.
     public final func unsubscribe(at now: Instant) {
         guard phase == .live else { return }
-        cancel(refreshAlarm)
+        cancel(lifetime.refreshAlarm)
         refreshesItself = false
         sendSubscribe(expires: 0, at: now)
     }
@@ -141,31 +150,33 @@ public class ScriptedWatcher: SIPPeer {
 
     /// Forgets the dialog without ending it, as after a power failure.
     public final func forget() {
-        cancel(expiryAlarm)
-        cancel(refreshAlarm)
+        cancel(lifetime.expiryAlarm)
+        cancel(lifetime.refreshAlarm)
         phase = .idle
-        (remoteTag, callID) = (nil, "")
+        (dialog.remoteTag, dialog.callID) = (nil, "")
     }
 
     private func sendSubscribe(expires: UInt32, at now: Instant) {
-        localCSeq += 1
-        wanted = expires
-        var request = SIPRequest(.subscribe, requestURI: remoteTarget ?? presentity)
-        request.headers.append(.from, "<\(watcher)>;tag=\(localTag)")
-        request.headers.append(.to, "<\(presentity)>" + (remoteTag.map { ";tag=\($0)" } ?? ""))
-        request.headers.append(.callID, callID)
-        request.headers.append(.cSeq, "\(localCSeq) SUBSCRIBE")
+        dialog.localCSeq += 1
+        lifetime.wanted = expires
+        var request = SIPRequest(.subscribe, requestURI: dialog.remoteTarget ?? presentity)
+        request.headers.append(.from, "<\(watcher)>;tag=\(dialog.localTag)")
+        request.headers.append(.to, "<\(presentity)>" + (dialog.remoteTag.map { ";tag=\($0)" } ?? ""))
+        request.headers.append(.callID, dialog.callID)
+        request.headers.append(.cSeq, "\(dialog.localCSeq) SUBSCRIBE")
         request.headers.append(.contact, contact(user: "watcher"))
         request.headers.append(.event, "presence")
         request.headers.append(.expires, "\(expires)")
-        for route in routeSet { request.headers.append(.route, route) }
+        for route in dialog.routeSet { request.headers.append(.route, route) }
         dress(&request)
-        let number = localCSeq
-        let call = callID
+        let number = dialog.localCSeq
+        let call = dialog.callID
         var goal: Destination?
-        if let remoteTarget { goal = destination(route: routeSet, target: remoteTarget, connection: connection) }
+        if let target = dialog.remoteTarget {
+            goal = destination(route: dialog.routeSet, target: target, connection: dialog.connection)
+        }
         send(request, to: goal, at: now) { [unowned self] answer, now in
-            if call == callID { receive(answer, toSubscribe: number, expires: expires, at: now) }
+            if call == dialog.callID { receive(answer, toSubscribe: number, expires: expires, at: now) }
         }
     }
 
@@ -186,17 +197,17 @@ public class ScriptedWatcher: SIPPeer {
         judge(response, expires: expires)
         granted = response.headers.expires
         if phase == .asked || phase == .live {
-            if remoteTag == nil { remoteTag = response.headers.toTag }
-            if remoteTag != response.headers.toTag { fault("the 2xx and the NOTIFY have different tags") }
-            if remoteTarget == nil { routeSet = response.headers.values(.recordRoute).reversed() }
-            remoteTarget = response.headers.contact?.uri.description ?? remoteTarget
-            if phase == .asked && !isPoll { phase = .live }
+            if dialog.remoteTag == nil { dialog.remoteTag = response.headers.toTag }
+            if dialog.remoteTag != response.headers.toTag { fault("the 2xx and the NOTIFY have different tags") }
+            if dialog.remoteTarget == nil { dialog.routeSet = response.headers.values(.recordRoute).reversed() }
+            dialog.remoteTarget = response.headers.contact?.uri.description ?? dialog.remoteTarget
+            if phase == .asked && !lifetime.isPoll { phase = .live }
             arm(expires: granted ?? expires, at: now)
         }
         if let sequence = response.headers.msPiggybackCSeq {
             // CSeq of the notifier (MS-SIP 3.4.5.1); a NOTIFY that overtook the 200 has a higher one and newer state.
-            let isOvertaken = sequence <= remoteCSeq ?? 0
-            if !isOvertaken { remoteCSeq = sequence }
+            let isOvertaken = sequence <= dialog.remoteCSeq ?? 0
+            if !isOvertaken { dialog.remoteCSeq = sequence }
             if !isOvertaken || response.headers.subscriptionState?.state == .terminated {
                 take(.piggyback, sequence, response.headers, response.body, at: now)
             }
@@ -211,24 +222,24 @@ public class ScriptedWatcher: SIPPeer {
     }
 
     private func arm(expires: UInt32, at now: Instant) {
-        cancel(expiryAlarm)
-        cancel(refreshAlarm)
+        cancel(lifetime.expiryAlarm)
+        cancel(lifetime.refreshAlarm)
         guard expires > 0, phase == .live else { return }
         // The notifier announces the end; after 40 s of silence beyond expiry the subscription counts as expired.
-        expiryAlarm = schedule(at: now + .seconds(Int(expires) + 40)) { [unowned self] _ in
+        lifetime.expiryAlarm = schedule(at: now + .seconds(Int(expires) + 40)) { [unowned self] _ in
             if phase == .live { end("expired") }
         }
         if refreshesItself {
-            let requestedExpires = max(wanted, 60)
-            refreshAlarm = schedule(at: now + .seconds(max(1, Int(expires) / 2))) { [unowned self] now in
+            let requestedExpires = max(lifetime.wanted, 60)
+            lifetime.refreshAlarm = schedule(at: now + .seconds(max(1, Int(expires) / 2))) { [unowned self] now in
                 refresh(expires: requestedExpires, at: now)
             }
         }
     }
 
     private func end(_ reason: String) {
-        cancel(expiryAlarm)
-        cancel(refreshAlarm)
+        cancel(lifetime.expiryAlarm)
+        cancel(lifetime.refreshAlarm)
         phase = .ended(reason)
     }
 
@@ -241,37 +252,37 @@ public class ScriptedWatcher: SIPPeer {
         let status = receiveNotify(request, from: source, at: now)
         if request.method == .benotify { return nil }
         guard let given = notifyAnswer else { return nil }
-        return SIPResponse(to: request, status: status == .ok ? given : status, toTag: localTag)
+        return SIPResponse(to: request, status: status == .ok ? given : status, toTag: dialog.localTag)
     }
 
     private func receiveNotify(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPStatus {
         let headers = request.headers
         let isOpen = phase == .asked || phase == .live
-        guard isOpen, headers.callID == callID, headers.toTag == localTag, let fromTag = headers.fromTag else {
+        guard isOpen, headers.callID == dialog.callID, headers.toTag == dialog.localTag, let fromTag = headers.fromTag else {
             return .callOrTransactionDoesNotExist
         }
-        if let remoteTag, remoteTag != fromTag { return .callOrTransactionDoesNotExist }
+        if let remoteTag = dialog.remoteTag, remoteTag != fromTag { return .callOrTransactionDoesNotExist }
         guard headers.event?.package == "presence" else {
             fault("\(request.method) with Event \(headers.first(.event) ?? "none")")
             return .badEvent
         }
         let number = headers.cSeq?.number ?? 0
-        if let last = remoteCSeq, number <= last {
+        if let last = dialog.remoteCSeq, number <= last {
             // Two connections have no common order: a BENOTIFY on one may be overtaken by another. Of NOTIFYs only one is on its way.
-            let isOvertaken = request.method == .benotify && source.connection != connection
+            let isOvertaken = request.method == .benotify && source.connection != dialog.connection
             if !isOvertaken { staleNotifications += 1 }
             return .serverInternalError
         }
-        remoteCSeq = number
-        connection = source.connection ?? connection
-        if remoteTag == nil {
-            remoteTag = fromTag
-            routeSet = headers.values(.recordRoute)
+        dialog.remoteCSeq = number
+        dialog.connection = source.connection ?? dialog.connection
+        if dialog.remoteTag == nil {
+            dialog.remoteTag = fromTag
+            dialog.routeSet = headers.values(.recordRoute)
         }
-        remoteTarget = headers.contact?.uri.description ?? remoteTarget
-        if phase == .asked && !isPoll {
+        dialog.remoteTarget = headers.contact?.uri.description ?? dialog.remoteTarget
+        if phase == .asked && !lifetime.isPoll {
             phase = .live
-            arm(expires: headers.subscriptionState?.expires ?? wanted, at: now)
+            arm(expires: headers.subscriptionState?.expires ?? lifetime.wanted, at: now)
         }
         take(request.method == .benotify ? .benotify : .notify, number, headers, request.body, at: now)
         return .ok
@@ -304,6 +315,6 @@ public class ScriptedWatcher: SIPPeer {
     }
 
     override final func lost(_ connection: ConnectionID, at now: Instant) {
-        if self.connection == connection { self.connection = nil }
+        if dialog.connection == connection { dialog.connection = nil }
     }
 }

@@ -82,7 +82,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
 
     override func accepted(_ dialog: Dialog) {
         // The first notification after a SUBSCRIBE is full (RFC 5263 4.4).
-        notified[dialog.localTag]?.document = nil
+        notified[dialog.parties.localTag]?.document = nil
         if service.members(of: dialog) != nil, !dialog.request.body.isEmpty { fault("a SUBSCRIBE in a dialog with a list (RFC 5367 4)") }
         service.accepted(dialog)
     }
@@ -101,9 +101,8 @@ public final class SimplePresenceServer: ScriptedNotifier {
     }
 
     override func body(for dialog: Dialog) -> (contentType: String, bytes: [UInt8])? {
-        if dialog.mustRepeat {
-            dialog.mustRepeat = false
-            notified[dialog.localTag]?.document = nil
+        if dialog.takeMustRepeat() {
+            notified[dialog.parties.localTag]?.document = nil
             service.accepted(dialog)
         }
         if let members = service.members(of: dialog) {
@@ -114,9 +113,10 @@ public final class SimplePresenceServer: ScriptedNotifier {
             if isSkipping, !body.isFull { blunders.removeFirst() }
             return (body.contentType, body.bytes)
         }
-        guard !blockedPolitely.contains(where: { same($0, dialog.watcher) }), let document = documents[SIPURI.key(of: dialog.presentity)]
+        guard !blockedPolitely.contains(where: { same($0, dialog.parties.watcher) }),
+            let document = documents[SIPURI.key(of: dialog.presentity)]
         else {
-            notified[dialog.localTag]?.document = nil
+            notified[dialog.parties.localTag]?.document = nil
             return nil
         }
         guard sendsDifferences, accepts(dialog.request), let root = try? XMLTree.parse(document).root else {
@@ -130,8 +130,8 @@ public final class SimplePresenceServer: ScriptedNotifier {
     }
 
     private func partial(_ root: XMLElement, _ document: [UInt8], for dialog: Dialog) -> [UInt8] {
-        var notified = self.notified[dialog.localTag] ?? Notified()
-        defer { self.notified[dialog.localTag] = notified }
+        var notified = self.notified[dialog.parties.localTag] ?? Notified()
+        defer { self.notified[dialog.parties.localTag] = notified }
         let before = notified.document.flatMap { try? XMLTree.parse($0).root }
         if before != nil, case .repeatsLast? = blunders.first {
             blunders.removeFirst()
