@@ -31,7 +31,7 @@ import Testing
 
     @Test("every section of an example becomes values") func example() throws {
         let configuration = try ConfigurationReader.read(Self.example, file: "x.yaml")
-        #expect(configuration.nodeName == "edge1.example.net")
+        #expect(configuration.node.name == "edge1.example.net")
         #expect(configuration.listeners == [TransportAddress(.udp, "127.0.0.1", 5060), TransportAddress(.tcp, "::1", 0)])
         #expect(
             configuration.domains["contoso.com"]
@@ -46,11 +46,11 @@ import Testing
         #expect(configuration.transport.datagramOnlyPeers == [TransportAddress(.udp, "127.0.0.1", 5080)])
         #expect(configuration.transport.largestDatagramRequest == nil)
         #expect(configuration.transport.idleTimeout == .seconds(60))
-        #expect(configuration.limits.subscriptionsPerWatcher == 7)
-        #expect(configuration.timing.simple == .init(minimum: 10, standard: 20, maximum: 30))
-        #expect(configuration.timing.pollWait == .milliseconds(250))
-        #expect(configuration.timing.notifySpacing == .seconds(5))
-        #expect(configuration.listServer?.description == "sip:lists@example.org")
+        #expect(configuration.core.limits.subscriptionsPerWatcher == 7)
+        #expect(configuration.core.timing.simple == .init(minimum: 10, standard: 20, maximum: 30))
+        #expect(configuration.core.timing.pollWait == .milliseconds(250))
+        #expect(configuration.core.timing.notifySpacing == .seconds(5))
+        #expect(configuration.core.listServer?.description == "sip:lists@example.org")
         #expect(configuration.directory == .file("users.yaml"))
         #expect(configuration.directoryDomains == ["contoso.com"])
         #expect(configuration.admin == [.init(address: .http(host: "127.0.0.1", port: 8080), inspects: false)])
@@ -60,7 +60,7 @@ import Testing
         let configuration = try ConfigurationReader.read(
             "node: { shards: 4, list-server: \"sip:lists@example.org\" }\nlisten: [ { address: \"udp:a:5060\", authentication: none } ]\n"
                 + "domains: { contoso.com: { side: enterprise, hosted: true } }", file: "x")
-        #expect(configuration.shards == 4 && configuration.listServer?.description == "sip:lists@example.org")
+        #expect(configuration.node.shards == 4 && configuration.core.listServer?.description == "sip:lists@example.org")
     }
 
     @Test("routes, users' routes, discovery and DNS servers become values") func locating() throws {
@@ -88,7 +88,7 @@ import Testing
         #expect(configuration.domains["*"]?.discovery == .tls)
         #expect(configuration.names.servers == ["127.0.0.1:5353", "[2001:db8::53]:53"])
         #expect(configuration.names.hostsFile == nil)
-        #expect(configuration.naming.prefersIPv6)
+        #expect(configuration.core.naming.prefersIPv6)
         let table = configuration.routingTable
         func outcome(_ uri: String) throws -> RouteDecision.Outcome { table.decide(try #require(SIPURI(uri))).outcome }
         guard case .forward(_, .fixed(let lab)) = try outcome("sip:lab-1@example.org"),
@@ -132,7 +132,7 @@ import Testing
             + "directory: { file: u.yaml }\ntls-dsk: { certificate: c.pem, key: /k.pem, client-ca: ca.pem, sts-uri: \"https://a.example/s\" }"
         let configuration = try ConfigurationReader.read(text, file: "etc/isthmus.yaml")
         #expect(
-            configuration.tlsDSK
+            configuration.signIn.tlsDSK
                 == TLSDSKFiles(
                     certificate: "etc/c.pem", key: "/k.pem", clientAuthority: "etc/ca.pem", certificateService: "https://a.example/s"))
         #expect(configuration.listenerAuthentication.map(\.schemes) == [.tlsDSK])
@@ -144,8 +144,8 @@ import Testing
             "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, hosted: true } }\ndirectory: { file: u.yaml }\n"
             + "timing: { overload-late-ms: \(value) }\ntls-dsk: { certificate: c, key: k, client-ca: a }"
         let configuration = try ConfigurationReader.read(text, file: "x")
-        #expect(configuration.timing.overloadLateness == .milliseconds(value))
-        #expect(configuration.tlsDSK != nil)
+        #expect(configuration.core.timing.overloadLateness == .milliseconds(value))
+        #expect(configuration.signIn.tlsDSK != nil)
     }
 
     @Test("what needs a restart stays as it was when the file is read anew, and is named") func fixed() throws {
@@ -153,20 +153,20 @@ import Testing
         var same = started
         #expect(same.keepFixed(of: started).isEmpty)
         var other = started
-        other.nodeName = "edge2.example.net"
+        other.node.name = "edge2.example.net"
         other.listeners.removeLast()
-        other.authenticationLimits.failures = 3
-        other.limits.bodyBytes = 2_000
+        other.signIn.limits.failures = 3
+        other.core.limits.bodyBytes = 2_000
         #expect(other.keepFixed(of: started) == ["node.name", "listen", "limits of sign-in"])
-        #expect(other.limits.bodyBytes == 2_000)
-        other.limits.bodyBytes = started.limits.bodyBytes
+        #expect(other.core.limits.bodyBytes == 2_000)
+        other.core.limits.bodyBytes = started.core.limits.bodyBytes
         #expect(other == started)
     }
 
     @Test("a node that is given no name goes by the machine's, so that two nodes differ") func nodeName() throws {
         let text = "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }"
-        #expect(try ConfigurationReader.read(text, file: "x").nodeName == MachineName.current)
-        #expect(try ConfigurationReader.read(text + "\nnode: { name: Edge2 }", file: "x").nodeName == "Edge2")
+        #expect(try ConfigurationReader.read(text, file: "x").node.name == MachineName.current)
+        #expect(try ConfigurationReader.read(text + "\nnode: { name: Edge2 }", file: "x").node.name == "Edge2")
         var system = utsname()
         uname(&system)
         let name = withUnsafeBytes(of: &system.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
@@ -187,9 +187,9 @@ import Testing
         #expect(try read("", far).domains["a"]?.publish == false)
         let open = try read(", epid: 0A1b", far + ", publish: true")
         #expect(open.domains["a"]?.publish == true)
-        #expect(open.publisherEPID == "0A1b")
-        #expect(open.limits.publicationBridges == 5)
-        #expect(open.timing.publishWait == .milliseconds(900))
+        #expect(open.node.publisherEPID == "0A1b")
+        #expect(open.core.limits.publicationBridges == 5)
+        #expect(open.core.timing.publishWait == .milliseconds(900))
         #expect(open.gateway(listeners: open.listeners, logLevel: .info).publisherEPID == "0A1b")
         #expect(throws: ConfigurationError.self) { try read(", epid: xyz", far) }
         #expect(throws: ConfigurationError.self) { try read("", "side: simple, hosted: true, publish: true") }

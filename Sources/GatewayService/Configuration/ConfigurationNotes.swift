@@ -23,7 +23,7 @@ package enum ConfigurationNotes {
 
     /// Notes the address that partners receive from listeners on all addresses.
     static func addresses(of configuration: ProgramConfiguration) -> [String] {
-        guard configuration.advertisedHost == nil else { return [] }
+        guard configuration.node.advertisedHost == nil else { return [] }
         var seen: [TransportAddress] = []
         var notes: [String] = []
         for (listener, advertised) in zip(configuration.listeners, configuration.advertised) {

@@ -26,18 +26,18 @@ extension ConfigurationReader {
                 configuration.names.hostsFile = hosts.string().map { path($0) }
             }
         }
-        if let value = fields["ipv6-first"]?.bool() { configuration.naming.prefersIPv6 = value }
+        if let value = fields["ipv6-first"]?.bool() { configuration.core.naming.prefersIPv6 = value }
         if let value = fields["entries"]?.integer(1...10_000_000) {
-            configuration.naming.cache.entries = value
-            configuration.naming.hopTargets = value
+            configuration.core.naming.cache.entries = value
+            configuration.core.naming.hopTargets = value
         }
-        if let value = fields["stale-s"]?.integer(0...604_800) { configuration.naming.staleness = .seconds(value) }
-        if let value = fields["wait-ms"]?.integer(10...32_000) { configuration.naming.wait = .milliseconds(value) }
+        if let value = fields["stale-s"]?.integer(0...604_800) { configuration.core.naming.staleness = .seconds(value) }
+        if let value = fields["wait-ms"]?.integer(10...32_000) { configuration.core.naming.wait = .milliseconds(value) }
         if let value = fields["waiting"]?.integer(1...1_000_000) {
-            configuration.naming.waiting = value
-            configuration.naming.waitingPerTarget = max(value / 10, 1)
+            configuration.core.naming.waiting = value
+            configuration.core.naming.waitingPerTarget = max(value / 10, 1)
         }
-        if let value = fields["targets"]?.integer(1...16) { configuration.naming.targetsPerRequest = value }
+        if let value = fields["targets"]?.integer(1...16) { configuration.core.naming.targetsPerRequest = value }
     }
 
     /// `ADDRESS`, `ADDRESS:PORT`, `[IPV6]:PORT` as c-ares reads it.

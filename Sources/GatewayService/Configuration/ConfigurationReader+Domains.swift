@@ -64,7 +64,7 @@ extension ConfigurationReader {
         if let categories = fields["categories"] { domain.categories = readCategories(categories) }
         if let expires = fields["expires"] {
             domain.expires = readRange(
-                expires, standard: side == .enterprise ? configuration.timing.enterprise : configuration.timing.simple)
+                expires, standard: side == .enterprise ? configuration.core.timing.enterprise : configuration.core.timing.simple)
         }
         if let lost = fields["when-lost"] {
             if domain.hosted { lost.refuse("is for domains with a route: what is hosted here cannot be lost") }

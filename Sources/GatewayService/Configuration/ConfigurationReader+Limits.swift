@@ -30,12 +30,12 @@ extension ConfigurationReader {
         ]
         guard let fields = limits.fields(paths.map(\.0) + signIn.map(\.0)) else { return }
         for (name, path) in paths {
-            if let value = fields[name]?.integer(1...100_000_000) { configuration.limits[keyPath: path] = value }
+            if let value = fields[name]?.integer(1...100_000_000) { configuration.core.limits[keyPath: path] = value }
         }
         for (name, path) in signIn {
-            if let value = fields[name]?.integer(1...100_000_000) { configuration.authenticationLimits[keyPath: path] = value }
+            if let value = fields[name]?.integer(1...100_000_000) { configuration.signIn.limits[keyPath: path] = value }
         }
         // Bodies that the gateway answers with 413 must pass the transport.
-        configuration.transport.maximumBodyBytes = max(configuration.transport.maximumBodyBytes, configuration.limits.bodyBytes * 2)
+        configuration.transport.maximumBodyBytes = max(configuration.transport.maximumBodyBytes, configuration.core.limits.bodyBytes * 2)
     }
 }

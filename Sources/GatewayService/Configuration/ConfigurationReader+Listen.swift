@@ -49,7 +49,8 @@ extension ConfigurationReader {
             tlsDSK.refuse(
                 "no listener offers it: mark one with `authentication: tls-dsk`, or with `any` where an enterprise domain is hosted")
         }
-        configuration.tlsDSK = TLSDSKFiles(certificate: certificate, key: key, clientAuthority: authority, certificateService: service)
+        configuration.signIn.tlsDSK = TLSDSKFiles(
+            certificate: certificate, key: key, clientAuthority: authority, certificateService: service)
     }
 
     /// Whether a listener offers TLS-DSK to users of hosted domains.

@@ -19,18 +19,18 @@ extension ConfigurationReader {
         guard let fields = timing.fields(ranges.map(\.0) + spans.map(\.0) + ["retry-after-s", "notify-patience-s"]) else { return }
         for (name, path) in ranges {
             guard let node = fields[name] else { continue }
-            configuration.timing[keyPath: path] = readRange(node, standard: configuration.timing[keyPath: path])
+            configuration.core.timing[keyPath: path] = readRange(node, standard: configuration.core.timing[keyPath: path])
         }
         for (name, path) in spans {
-            if let value = fields[name]?.integer(0...86_400_000) { configuration.timing[keyPath: path] = .milliseconds(value) }
+            if let value = fields[name]?.integer(0...86_400_000) { configuration.core.timing[keyPath: path] = .milliseconds(value) }
         }
-        let (late, reported) = (configuration.timing.overloadLateness, configuration.transport.latenessReported)
+        let (late, reported) = (configuration.core.timing.overloadLateness, configuration.transport.latenessReported)
         if late > .zero, late < reported {
             fields["overload-late-ms"]?.refuse(
                 "must be 0, which is never, or at least \(reported.nanoseconds / 1_000_000): what is less is not noticed")
         }
-        if let value = fields["notify-patience-s"]?.integer(0...86_400) { configuration.timing.notifyPatience = .seconds(value) }
-        if let value = fields["retry-after-s"]?.integer(1...86_400) { configuration.timing.retryAfter = value }
+        if let value = fields["notify-patience-s"]?.integer(0...86_400) { configuration.core.timing.notifyPatience = .seconds(value) }
+        if let value = fields["retry-after-s"]?.integer(1...86_400) { configuration.core.timing.retryAfter = value }
     }
 
     /// Reads a range in seconds; missing values default to those of `standard`.

@@ -27,7 +27,7 @@ package struct ConfigurationReader {
     package static func read(_ text: String, file: String) throws(ConfigurationError) -> ProgramConfiguration {
         var reader = ConfigurationReader(folder: file.lastIndex(of: "/").map { String(file[...$0]) } ?? "")
         // Two nodes with the same name would take each other's requests for loops.
-        reader.configuration.nodeName = MachineName.current
+        reader.configuration.node.name = MachineName.current
         let root: Node?
         do {
             root = try Yams.compose(yaml: text)
@@ -100,13 +100,13 @@ package struct ConfigurationReader {
     private mutating func readNode(_ node: ConfigurationNode) {
         guard let fields = node.fields(["name", "advertised", "shards", "list-server", "epid"]) else { return }
         if let name = fields["name"], let text = name.string() {
-            if Self.isDomainName(text.lowercased()) { configuration.nodeName = text } else { name.refuse("is no host name") }
+            if Self.isDomainName(text.lowercased()) { configuration.node.name = text } else { name.refuse("is no host name") }
         }
-        configuration.advertisedHost = fields["advertised"]?.string()
-        if let shards = fields["shards"]?.integer(1...256) { configuration.shards = shards }
+        configuration.node.advertisedHost = fields["advertised"]?.string()
+        if let shards = fields["shards"]?.integer(1...256) { configuration.node.shards = shards }
         if let epid = fields["epid"], let text = epid.string() {
             if (1...16).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0 | 0x20) }) {
-                configuration.publisherEPID = text
+                configuration.node.publisherEPID = text
             } else {
                 epid.refuse("is not 1 to 16 hexadecimal digits (MS-SIPRE 2.2.1)")
             }
@@ -115,7 +115,7 @@ package struct ConfigurationReader {
         guard let uri = SIPURI(text), uri.scheme == .sip || uri.scheme == .sips, uri.user?.isEmpty == false else {
             return server.refuse("is no sip: or sips: URI with a user; as in sip:lists@example.org")
         }
-        configuration.listServer = uri
+        configuration.core.listServer = uri
     }
 
     /// Path relative to the configuration file's folder.

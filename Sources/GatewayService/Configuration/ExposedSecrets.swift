@@ -23,7 +23,7 @@ package enum ExposedSecrets {
         secrets += configuration.credentials.sorted { $0.key < $1.key }.map {
             ("domains.\($0.key).credentials.password-file", $0.value.path)
         }
-        if let tlsDSK = configuration.tlsDSK { secrets.append(("tls-dsk.key", tlsDSK.key)) }
+        if let tlsDSK = configuration.signIn.tlsDSK { secrets.append(("tls-dsk.key", tlsDSK.key)) }
         switch configuration.directory {
         case .file(let path): secrets.append(("directory.file", path))
         case .ldap(let settings): if let path = settings.passwordFile { secrets.append(("directory.ldap.password-file", path)) }

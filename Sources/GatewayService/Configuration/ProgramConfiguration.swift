@@ -28,18 +28,46 @@ package struct ProgramConfiguration: Hashable, Sendable {
         var onStop = StopPolicy.keep
     }
 
-    package var nodeName = "localhost"
-    var advertisedHost: String?
-    /// Endpoint identifier for publications; nil derives it from the node's name.
-    var publisherEPID: String?
-    /// Number of event loops, each with its own gateway.
-    var shards = 1
+    /// Names and size of this node.
+    package struct Node: Hashable, Sendable {
+        package var name = "localhost"
+        var advertisedHost: String?
+        /// Endpoint identifier for publications; nil derives it from the node's name.
+        var publisherEPID: String?
+        /// Number of event loops, each with its own gateway.
+        var shards = 1
+    }
+
+    /// Sign-in of users of hosted domains.
+    package struct SignIn: Hashable, Sendable {
+        var limits = AuthenticationLimits()
+        /// Files for TLS-DSK; nil when it is not offered.
+        package var tlsDSK: TLSDSKFiles?
+    }
+
+    /// Settings that every shard uses.
+    package struct Core: Hashable, Sendable {
+        var limits = GatewayLimits()
+        var timing = standardTiming
+        package var naming = NamingConfiguration()
+        /// URI at which watchers may send their own lists (RFC 5367); nil for none.
+        var listServer: SIPURI?
+
+        /// Default timing: the recommended 5 s between notifications (RFC 3856 6.10).
+        private static var standardTiming: GatewayTiming {
+            var timing = GatewayTiming()
+            timing.notifySpacing = .seconds(5)
+            return timing
+        }
+    }
+
+    package var node = Node()
     package var listeners: [TransportAddress] = []
     /// Public address of each listener, in the order of `listeners`; nil for its own.
     var advertised: [AdvertisedAddress?] = []
     /// Sign-in requirement of each listener for users of hosted domains, in the order of `listeners`.
     var listenerAuthentication: [ListenerAuthentication] = []
-    var authenticationLimits = AuthenticationLimits()
+    package var signIn = SignIn()
     package var domains: [String: DomainConfiguration] = [:]
     /// Credentials with which this gateway signs in at domains, by domain.
     var credentials: [String: CredentialsFile] = [:]
@@ -47,28 +75,15 @@ package struct ProgramConfiguration: Hashable, Sendable {
     var directory: DirectorySource?
     /// TLS files; nil when no listener and no route uses TLS.
     package var tls: TLSFiles?
-    /// Files for TLS-DSK; nil when it is not offered.
-    package var tlsDSK: TLSDSKFiles?
-    /// URI at which watchers may send their own lists (RFC 5367); nil for none.
-    var listServer: SIPURI?
-    var limits = GatewayLimits()
-    var timing = standardTiming
+    package var core = Core()
     var transport = TransportOptions()
     /// Name servers and their options.
     package var names = NameResolverOptions()
-    package var naming = NamingConfiguration()
     package var admin: [AdminListener] = []
     /// Persistent store; nil keeps state in memory.
     package var store: Store?
     /// Directory of mapping tables that replace the compiled-in ones.
     var mappingsDirectory: String?
-
-    /// Default timing: the recommended 5 s between notifications (RFC 3856 6.10).
-    private static var standardTiming: GatewayTiming {
-        var timing = GatewayTiming()
-        timing.notifySpacing = .seconds(5)
-        return timing
-    }
 
     /// Whether any listener requires sign-in.
     var asksUsersToSignIn: Bool { listenerAuthentication.contains { $0.schemes != .none } }
@@ -78,15 +93,15 @@ package struct ProgramConfiguration: Hashable, Sendable {
     /// - Returns: Keys with a new value that needs a restart.
     mutating func keepFixed(of started: ProgramConfiguration) -> [String] {
         var keys: [String] = []
-        keep("node.name", \.nodeName, of: started, &keys)
-        keep("node.advertised", \.advertisedHost, of: started, &keys)
-        keep("node.shards", \.shards, of: started, &keys)
-        keep("node.epid", \.publisherEPID, of: started, &keys)
+        keep("node.name", \.node.name, of: started, &keys)
+        keep("node.advertised", \.node.advertisedHost, of: started, &keys)
+        keep("node.shards", \.node.shards, of: started, &keys)
+        keep("node.epid", \.node.publisherEPID, of: started, &keys)
         keep("listen", \.listeners, of: started, &keys)
         keep("listen.advertised", \.advertised, of: started, &keys)
         if (tls == nil) != (started.tls == nil) { keep("tls", \.tls, of: started, &keys) }
         keep("listen.authentication", \.listenerAuthentication, of: started, &keys)
-        keep("limits of sign-in", \.authenticationLimits, of: started, &keys)
+        keep("limits of sign-in", \.signIn.limits, of: started, &keys)
         keep("dns", \.names, of: started, &keys)
         keep("transport", \.transport, of: started, &keys)
         keep("admin", \.admin, of: started, &keys)
@@ -105,12 +120,13 @@ package struct ProgramConfiguration: Hashable, Sendable {
     /// Configuration of one shard; `bound` are the listeners with their actual ports.
     func gateway(listeners bound: [TransportAddress], logLevel: GatewayLog.Level) -> GatewayConfiguration {
         var gateway = GatewayConfiguration(
-            nodeName: nodeName, listeners: bound, advertisedHost: advertisedHost, domains: domains, limits: limits, timing: timing)
+            nodeName: node.name, listeners: bound, advertisedHost: node.advertisedHost, domains: domains, limits: core.limits,
+            timing: core.timing)
         gateway.logLevel = logLevel
-        gateway.naming = naming
-        gateway.listServer = listServer
+        gateway.naming = core.naming
+        gateway.listServer = core.listServer
         gateway.onStop = store?.onStop ?? .terminate
-        gateway.publisherEPID = publisherEPID
+        gateway.publisherEPID = node.publisherEPID
         for (address, place) in zip(bound, advertised) {
             guard let place else { continue }
             gateway.advertised[address] = .init(place.host, place.port ?? address.port)

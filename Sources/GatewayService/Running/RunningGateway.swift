@@ -36,7 +36,7 @@ package final class RunningGateway: Sendable {
         let authenticator = try authenticator(configuration, directory)
         let tls = try tlsService(configuration, logger)
         var router = ShardRouter(
-            shards: configuration.shards, for: configuration.gateway(listeners: [], logLevel: .init(logger.logLevel)))
+            shards: configuration.node.shards, for: configuration.gateway(listeners: [], logLevel: .init(logger.logLevel)))
         let opened = try OpenedStore(configuration.store)
         if let opened { router.adopt(opened.records) }
         let restored = RestoredTotal()
@@ -46,7 +46,7 @@ package final class RunningGateway: Sendable {
         let server: SIPServer
         do {
             server = try await SIPServer.start(
-                listening: configuration.listeners, shardCount: configuration.shards, options: configuration.transport, logger: logger,
+                listening: configuration.listeners, shardCount: configuration.node.shards, options: configuration.transport, logger: logger,
                 tls: tls,
                 selector: { [router] in router.shard(of: &$0) },
                 names: names,
@@ -73,7 +73,7 @@ package final class RunningGateway: Sendable {
         }
         let partners = PartnerStatus(server: server, routes: configuration.routingTable, tls: tls)
         let pages = StatusPages(
-            nodeName: configuration.nodeName, server: server, directory: directory, partners: partners, tls: tls, store: store)
+            nodeName: configuration.node.name, server: server, directory: directory, partners: partners, tls: tls, store: store)
         let administration: [AdministrationServer]
         do throws(ServiceFailure) {
             administration = try await listeners(configuration.admin, pages, InspectionPages(server: server, partners: partners), logger)
@@ -84,7 +84,7 @@ package final class RunningGateway: Sendable {
             throw error
         }
         var metadata: Logger.Metadata = [
-            "node": "\(configuration.nodeName)", "shards": "\(configuration.shards)", "file-descriptors": "\(FileDescriptors.limit)",
+            "node": "\(configuration.node.name)", "shards": "\(configuration.node.shards)", "file-descriptors": "\(FileDescriptors.limit)",
         ]
         if opened != nil { metadata.merge(Self.metadata(restored.value)) { _, new in new } }
         logger.info("serving", metadata: metadata)
@@ -122,8 +122,8 @@ package final class RunningGateway: Sendable {
         if let problem = CryptoLibrary.problem { throw ServiceFailure("listen: users cannot sign in: \(problem)") }
         var random = SystemRandomNumberGenerator()
         return Authenticator(
-            targetName: configuration.nodeName, secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
-            limits: configuration.authenticationLimits, tlsDSK: try configuration.tlsDSK?.load(), isUser: { directory.hasUser($0) },
+            targetName: configuration.node.name, secret: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
+            limits: configuration.signIn.limits, tlsDSK: try configuration.signIn.tlsDSK?.load(), isUser: { directory.hasUser($0) },
             lookup: { directory.account($0) })
     }
 
@@ -161,7 +161,7 @@ package final class RunningGateway: Sendable {
     package func reload(_ written: ProgramConfiguration) async throws(ServiceFailure) {
         var configuration = try written.withPasswords()
         let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
-        let tlsDSK = try configuration.tlsDSK?.load()
+        let tlsDSK = try configuration.signIn.tlsDSK?.load()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         let fixed = configuration.keepFixed(of: started)
         if !fixed.isEmpty {

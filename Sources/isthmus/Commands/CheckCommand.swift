@@ -46,7 +46,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         var users = ""
         if case .known(let directory) = try configuration.loadDirectory() { users = ", \(directory.count) users" }
-        _ = try configuration.tlsDSK?.load()
+        _ = try configuration.signIn.tlsDSK?.load()
         _ = try configuration.withPasswords()
         let settings = try configuration.tls?.load(at: HostClock().now())
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")

@@ -54,7 +54,7 @@ struct RouteCommand: AsyncParsableCommand {
         let lookup = try HopLookup(configuration)
         defer { lookup.stop() }
         do throws(HopFailure) {
-            return text(of: try await lookup.plan(of: hopTarget), limit: configuration.naming.targetsPerRequest)
+            return text(of: try await lookup.plan(of: hopTarget), limit: configuration.core.naming.targetsPerRequest)
         } catch {
             throw CommandFailure(.unreachable, "cannot be located: \(error)")
         }

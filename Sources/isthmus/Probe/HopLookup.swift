@@ -13,7 +13,7 @@ struct HopLookup {
     /// - Throws: `CommandFailure` (input refused) when the resolver cannot be created.
     init(_ configuration: ProgramConfiguration) throws(CommandFailure) {
         do { resolver = try NameResolver(options: configuration.names) } catch { throw CommandFailure(.inputRefused, "dns: \(error)") }
-        naming = configuration.naming
+        naming = configuration.core.naming
     }
 
     func stop() { resolver.stop() }

@@ -65,7 +65,7 @@ struct ServerProbe {
             return result
         }
         let began = client.clock.now()
-        let from = "sip:\(configuration.nodeName)"
+        let from = "sip:\(configuration.node.name)"
         try? await client.shards[0].perform { endpoint, now in
             (endpoint as? RequestEndpoint)?.start(.options, to: "sip:\(domain)", from: from, at: now) { request in
                 request.headers.set(.accept, "application/pidf+xml")
