@@ -2,14 +2,14 @@ import Glibc
 import NIOCore
 
 /// The address of an administration listener.
-public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
+package enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
     /// A host name or IP address without brackets, and a TCP port.
     case http(host: String, port: Int)
     /// The path of a Unix socket.
     case socket(String)
 
     /// `http:HOST:PORT` or `unix:PATH`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .http: "http:\(authority)"
         case .socket(let path): "unix:\(path)"
@@ -25,7 +25,7 @@ public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether only processes on this machine can connect: a Unix socket or a loopback host.
-    public var isLocal: Bool {
+    package var isLocal: Bool {
         switch self {
         case .socket: true
         case .http(let host, _): Self.isLoopback(host)
@@ -34,7 +34,7 @@ public enum AdministrationAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether a host is `localhost`, an address in 127.0.0.0/8, or `::1`. Other spellings of the IPv6 loopback return
     /// false.
-    public static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
         guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return false }
         switch address {
@@ -110,11 +110,11 @@ enum PrivateSocket {
 }
 
 /// The reason a Unix socket cannot be used.
-public struct AdministrationError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct AdministrationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path of the socket.
-    public var path: String
+    package var path: String
     /// The cause, from `strerror` or in words of Isthmus.
-    public var reason: String
+    package var reason: String
     /// The errno value; 0 if ``reason`` does not come from the system.
     var code: Int32 = 0
 
@@ -129,5 +129,5 @@ public struct AdministrationError: Error, Hashable, Sendable, CustomStringConver
     }
 
     /// `PATH: REASON`.
-    public var description: String { "\(path): \(reason)" }
+    package var description: String { "\(path): \(reason)" }
 }

@@ -1,54 +1,54 @@
 /// The answer of an inspection page of the administration listener.
-public struct AdministrationAnswer: Hashable, Sendable {
+package struct AdministrationAnswer: Hashable, Sendable {
     /// The HTTP status code.
-    public var status: Int
+    package var status: Int
     /// The body: JSON without a final line end.
-    public var json: String
+    package var json: String
 
     /// Creates an answer; the default status is 200.
-    public init(status: Int = 200, json: String) {
+    package init(status: Int = 200, json: String) {
         self.status = status
         self.json = json
     }
 
     /// An error answer `{"error": TEXT}` with an HTTP status.
-    public static func problem(_ status: Int, _ text: String) -> AdministrationAnswer {
+    package static func problem(_ status: Int, _ text: String) -> AdministrationAnswer {
         AdministrationAnswer(status: status, json: JSONText.object([("error", JSONText.string(text))]))
     }
 }
 
 /// Path and query parameters of a request (RFC 3986 3.3, 3.4).
-public struct AdministrationRequest: Hashable, Sendable {
+package struct AdministrationRequest: Hashable, Sendable {
     /// The path, percent-decoded, with its leading slash.
-    public var path: String
+    package var path: String
     /// The parameters in the order of the URI, percent-decoded. A plus sign is kept, because telephone numbers contain it.
-    public var parameters: [Parameter]
+    package var parameters: [Parameter]
     /// Whether the request changes state (POST); false for GET and HEAD.
-    public var isAction = false
+    package var isAction = false
 
     /// One query parameter, percent-decoded.
-    public struct Parameter: Hashable, Sendable {
+    package struct Parameter: Hashable, Sendable {
         /// The part before the first equals sign.
-        public var name: String
+        package var name: String
         /// The part after the first equals sign; empty if there is none.
-        public var value: String
+        package var value: String
 
         /// Creates a parameter from decoded texts.
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// Creates a request from decoded texts; ``target`` escapes them.
-    public init(path: String, parameters: [Parameter] = [], isAction: Bool = false) {
+    package init(path: String, parameters: [Parameter] = [], isAction: Bool = false) {
         self.path = path
         self.parameters = parameters
         self.isAction = isAction
     }
 
     /// Parses a request target; nil if a percent escape is malformed or the decoded bytes are not UTF-8.
-    public init?(target: String) {
+    package init?(target: String) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let path = Self.decoded(parts.first ?? "") else { return nil }
         self.path = path
@@ -62,7 +62,7 @@ public struct AdministrationRequest: Hashable, Sendable {
 
     /// The request target. Every byte of names and values that is not unreserved is escaped (RFC 3986 2.3); ``path`` is
     /// copied as it is.
-    public var target: String {
+    package var target: String {
         guard !parameters.isEmpty else { return path }
         return path + "?" + parameters.map { Self.encoded($0.name) + "=" + Self.encoded($0.value) }.joined(separator: "&")
     }

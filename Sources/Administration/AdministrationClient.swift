@@ -3,14 +3,14 @@ import NIOHTTP1
 import NIOPosix
 
 /// Client for one request to the administration listener of a running program.
-public enum AdministrationClient {
+package enum AdministrationClient {
     /// Largest accepted answer in octets: 64 MiB.
-    public static let largestAnswer = 64 << 20
+    package static let largestAnswer = 64 << 20
 
     /// Sends a request (POST if ``AdministrationRequest/isAction``, else GET) and returns status and body.
     /// - Parameter timeout: longest time without received data; connecting is limited to 10 s.
     /// - Throws: ``Failure``, or an error of NIO or of the system if the listener cannot be reached.
-    public static func get(
+    package static func get(
         _ request: AdministrationRequest, from address: AdministrationAddress, timeout: TimeAmount = .seconds(30)
     ) async throws -> (status: Int, body: String) {
         let group = MultiThreadedEventLoopGroup.singleton
@@ -35,11 +35,11 @@ public enum AdministrationClient {
     }
 
     /// Why a connection ended without a complete answer.
-    public enum Failure: Error, CustomStringConvertible {
+    package enum Failure: Error, CustomStringConvertible {
         case closed, silent, tooLong
 
         /// A message for the operator.
-        public var description: String {
+        package var description: String {
             switch self {
             case .closed: "the connection ended before the answer"
             case .silent: "no answer in time"

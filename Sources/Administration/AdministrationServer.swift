@@ -10,18 +10,18 @@ import NIOPosix
 ///
 /// Clients are not authenticated. A Unix socket has mode 0600; inspection over TCP requires a loopback name or address in
 /// Host, which stops web pages in a browser (DNS rebinding).
-public final class AdministrationServer: Sendable {
+package final class AdministrationServer: Sendable {
     /// Providers of the pages; called on an arbitrary thread.
-    public struct Sources: Sendable {
+    package struct Sources: Sendable {
         /// Provides the report of `GET /health`.
-        public var health: @Sendable () async -> HealthReport
+        package var health: @Sendable () async -> HealthReport
         /// Provides the metrics of `GET /metrics`.
-        public var metrics: @Sendable () async -> [Metric]
+        package var metrics: @Sendable () async -> [Metric]
         /// Answers every other path; nil: this listener shows no identities of users.
-        public var inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)?
+        package var inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)?
 
         /// Creates the providers; without `inspect`, other paths are answered with 404.
-        public init(
+        package init(
             health: @escaping @Sendable () async -> HealthReport, metrics: @escaping @Sendable () async -> [Metric],
             inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)? = nil
         ) {
@@ -32,7 +32,7 @@ public final class AdministrationServer: Sendable {
     }
 
     /// The address in use, with the actual port if port 0 was requested.
-    public let address: AdministrationAddress
+    package let address: AdministrationAddress
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
 
@@ -40,7 +40,7 @@ public final class AdministrationServer: Sendable {
     /// - Parameter address: port 0 picks a free port; a Unix socket gets mode 0600 and replaces the file of a process that
     ///   has ended.
     /// - Throws: `IOError` or ``AdministrationError`` if the address cannot be bound.
-    public static func start(on address: AdministrationAddress, sources: Sources, logger: Logger) async throws -> AdministrationServer {
+    package static func start(on address: AdministrationAddress, sources: Sources, logger: Logger) async throws -> AdministrationServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let isSocket: Bool
         if case .socket = address { isSocket = true } else { isSocket = false }
@@ -77,7 +77,7 @@ public final class AdministrationServer: Sendable {
     }
 
     /// Stops listening, removes the file of a Unix socket, and ends the listener's thread.
-    public func stop() async {
+    package func stop() async {
         // Safe to unlink: while this process listens, no other process can have replaced the socket.
         if case .socket(let path) = address { unlink(path) }
         try? await channel.close()

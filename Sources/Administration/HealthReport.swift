@@ -1,7 +1,7 @@
 /// The answer of `GET /health`: whether this node serves requests, and how much state it holds.
-public struct HealthReport: Hashable, Sendable {
+package struct HealthReport: Hashable, Sendable {
     /// The state of the node; decides the HTTP status of the answer.
-    public enum Status: String, Hashable, Sendable {
+    package enum Status: String, Hashable, Sendable {
         /// All requests are served. Answered with 200.
         case ok
         /// The store refuses commits, so changes are refused. Answered with 503.
@@ -11,20 +11,20 @@ public struct HealthReport: Hashable, Sendable {
     }
 
     /// A partner domain; its state does not affect ``HealthReport/status``.
-    public struct Partner: Hashable, Sendable {
+    package struct Partner: Hashable, Sendable {
         /// The domain.
-        public var name: String
+        package var name: String
         /// `up`, `down` or `unknown`.
-        public var state: String
+        package var state: String
         /// Time of the last change of state (RFC 3339); nil if the state is not known yet.
-        public var since: String?
+        package var since: String?
         /// Cause of the last failure to reach the domain; nil if there was none.
-        public var lastError: String?
+        package var lastError: String?
         /// Latest measured round-trip time in ms; nil if none was measured.
-        public var roundTripMilliseconds: Double?
+        package var roundTripMilliseconds: Double?
 
         /// Creates a row of the report.
-        public init(name: String, state: String, since: String?, lastError: String?, roundTripMilliseconds: Double?) {
+        package init(name: String, state: String, since: String?, lastError: String?, roundTripMilliseconds: Double?) {
             self.name = name
             self.state = state
             self.since = since
@@ -42,22 +42,22 @@ public struct HealthReport: Hashable, Sendable {
     }
 
     /// The state of the node.
-    public var status: Status
+    package var status: Status
     /// The configured name of the node.
-    public var node: String
+    package var node: String
     /// The version of Isthmus.
-    public var version: String
+    package var version: String
     /// Seconds since the node started.
-    public var uptimeSeconds: Int
+    package var uptimeSeconds: Int
     /// Addresses of the listeners.
-    public var listeners: [String]
+    package var listeners: [String]
     /// Number of live objects by name, such as `watcher_dialogs`.
-    public var counts: [String: Int]
+    package var counts: [String: Int]
     /// Partner domains in the order in which they are reported.
-    public var partners: [Partner]
+    package var partners: [Partner]
 
     /// Creates a report.
-    public init(
+    package init(
         status: Status, node: String, version: String, uptimeSeconds: Int, listeners: [String], counts: [String: Int],
         partners: [Partner] = []
     ) {
@@ -71,7 +71,7 @@ public struct HealthReport: Hashable, Sendable {
     }
 
     /// The report as JSON without a final line end; absent partner values are omitted, counts are sorted by name.
-    public var json: String {
+    package var json: String {
         JSONText.object([
             ("status", JSONText.string(status.rawValue)), ("node", JSONText.string(node)), ("version", JSONText.string(version)),
             ("uptime_seconds", "\(uptimeSeconds)"), ("listeners", JSONText.array(listeners.map(JSONText.string))),

@@ -1,33 +1,33 @@
 /// A metric family in the text format of Prometheus (exposition format 0.0.4).
-public struct Metric: Hashable, Sendable {
+package struct Metric: Hashable, Sendable {
     /// The type in the `# TYPE` line.
-    public enum Kind: String, Hashable, Sendable { case counter, gauge }
+    package enum Kind: String, Hashable, Sendable { case counter, gauge }
 
     /// One value with its labels.
-    public struct Sample: Hashable, Sendable {
+    package struct Sample: Hashable, Sendable {
         /// Label values by name; written sorted by name.
-        public var labels: [String: String]
+        package var labels: [String: String]
         /// The value; whole numbers below 9e15 are written without a decimal point.
-        public var value: Double
+        package var value: Double
 
         /// Creates a sample, by default without labels.
-        public init(_ value: Double, _ labels: [String: String] = [:]) {
+        package init(_ value: Double, _ labels: [String: String] = [:]) {
             self.labels = labels
             self.value = value
         }
     }
 
     /// Name of letters, digits and underscores; names of counters end in `_total`.
-    public var name: String
+    package var name: String
     /// Text of the `# HELP` line.
-    public var help: String
+    package var help: String
     /// Counter or gauge.
-    public var kind: Kind
+    package var kind: Kind
     /// The samples in output order.
-    public var samples: [Sample]
+    package var samples: [Sample]
 
     /// Creates a family with one or more samples.
-    public init(_ name: String, _ kind: Kind, help: String, samples: [Sample]) {
+    package init(_ name: String, _ kind: Kind, help: String, samples: [Sample]) {
         self.name = name
         self.help = help
         self.kind = kind
@@ -35,12 +35,12 @@ public struct Metric: Hashable, Sendable {
     }
 
     /// Creates a family with one sample without labels.
-    public init(_ name: String, _ kind: Kind, help: String, value: Double) {
+    package init(_ name: String, _ kind: Kind, help: String, value: Double) {
         self.init(name, kind, help: help, samples: [Sample(value)])
     }
 
     /// The complete page of all families, in the given order.
-    public static func text(_ metrics: [Metric]) -> String {
+    package static func text(_ metrics: [Metric]) -> String {
         metrics.map(\.text).joined()
     }
 

@@ -3,12 +3,12 @@ import PresenceDocuments
 import PresenceMapping
 
 /// Finds and parses golden vectors: every `.json` file in the folders of the suites is a case.
-public enum VectorLoader {
+package enum VectorLoader {
     /// The suites that this loader reads; it ignores other folders.
-    public static let suites = ["aggregation", "conversion", "documents", "mapping", "resolution", "sip"]
+    package static let suites = ["aggregation", "conversion", "documents", "mapping", "resolution", "sip"]
 
     /// The sorted ids of all cases below a folder; empty if the folder does not exist.
-    public static func ids(in root: URL) -> [String] {
+    package static func ids(in root: URL) -> [String] {
         var ids: [String] = []
         for suite in suites {
             let folder = root.appendingPathComponent(suite)
@@ -23,7 +23,7 @@ public enum VectorLoader {
 
     /// Parses one case.
     /// - Throws: ``VectorError`` if the file cannot be read, has unknown members, or lacks members that its suite requires.
-    public static func load(_ id: String, in root: URL) throws(VectorError) -> VectorCase {
+    package static func load(_ id: String, in root: URL) throws(VectorError) -> VectorCase {
         func fail(_ message: String) -> VectorError { VectorError(id: id, message: message) }
         let file = root.appendingPathComponent(id + ".json")
         guard let data = try? Data(contentsOf: file) else { throw fail("cannot be read") }
@@ -101,7 +101,7 @@ public enum VectorLoader {
     ]
 
     /// The patterns of `known-gaps.json` with their reasons, in file order; empty if there is no such file.
-    public static func knownGaps(in root: URL) throws(VectorError) -> [(pattern: String, reason: String)] {
+    package static func knownGaps(in root: URL) throws(VectorError) -> [(pattern: String, reason: String)] {
         let file = root.appendingPathComponent("known-gaps.json")
         guard let data = try? Data(contentsOf: file) else { return [] }
         func fail(_ message: String) -> VectorError { VectorError(id: "known-gaps", message: message) }
@@ -117,7 +117,7 @@ public enum VectorLoader {
     }
 
     /// Whether an id matches a pattern: the id itself, with `*` for any text.
-    public static func matches(_ id: String, _ pattern: String) -> Bool {
+    package static func matches(_ id: String, _ pattern: String) -> Bool {
         let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
         guard let first = parts.first, let last = parts.last, parts.count > 1 else { return id == pattern }
         guard id.hasPrefix(first), id.hasSuffix(last), id.count >= first.count + last.count else { return false }

@@ -2,9 +2,9 @@ import Foundation
 import PresenceMapping
 
 /// The result of one case.
-public struct VectorResult: Sendable, Hashable {
+package struct VectorResult: Sendable, Hashable {
     /// The outcome of a case.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         case passed
         case failed(String)
         /// A case that fails and is listed in `known-gaps.json`, with the reason given there.
@@ -12,30 +12,30 @@ public struct VectorResult: Sendable, Hashable {
     }
 
     /// The id of the case; `known-gaps` or the folder for errors that belong to no case.
-    public var id: String
+    package var id: String
     /// The outcome.
-    public var outcome: Outcome
+    package var outcome: Outcome
 }
 
 /// The result of a run.
-public struct VectorReport: Sendable {
+package struct VectorReport: Sendable {
     /// One result per case, in the order of the ids, and errors that belong to no case.
-    public var results: [VectorResult]
+    package var results: [VectorResult]
     /// Ids of the mapping rows that the cases used.
-    public var hitRows: Set<String>
+    package var hitRows: Set<String>
 
     /// Number of cases that passed.
-    public var passed: Int { results.count { $0.outcome == .passed } }
+    package var passed: Int { results.count { $0.outcome == .passed } }
     /// Number of failures, including errors that belong to no case.
-    public var failed: Int { results.count { if case .failed = $0.outcome { true } else { false } } }
+    package var failed: Int { results.count { if case .failed = $0.outcome { true } else { false } } }
     /// Number of known gaps that still fail.
-    public var skipped: Int { results.count { if case .skipped = $0.outcome { true } else { false } } }
+    package var skipped: Int { results.count { if case .skipped = $0.outcome { true } else { false } } }
 
     /// Whether the run succeeded: at least one result and no failure.
-    public var isGood: Bool { failed == 0 && !results.isEmpty }
+    package var isGood: Bool { failed == 0 && !results.isEmpty }
 
     /// One line per failed or skipped case, then ``summary``.
-    public var text: String {
+    package var text: String {
         var lines: [String] = []
         for result in results {
             switch result.outcome {
@@ -49,16 +49,16 @@ public struct VectorReport: Sendable {
     }
 
     /// `N passed, N failed, N skipped`
-    public var summary: String { "\(passed) passed, \(failed) failed, \(skipped) skipped" }
+    package var summary: String { "\(passed) passed, \(failed) failed, \(skipped) skipped" }
 }
 
 /// Runs the golden vectors of a folder (`isthmus verify`).
-public enum VectorRunner {
+package enum VectorRunner {
     /// Runs the cases that match `only`, or all of them.
     ///
     /// A case listed in `known-gaps.json` is skipped while it fails. The run fails if such a case passes, or if a pattern
     /// matches no case.
-    public static func run(_ directory: String, only: String? = nil, tables: MappingTables = .embedded) -> VectorReport {
+    package static func run(_ directory: String, only: String? = nil, tables: MappingTables = .embedded) -> VectorReport {
         let root = URL(fileURLWithPath: directory, isDirectory: true)
         let verifier = VectorVerifier(tables: tables)
         var results: [VectorResult] = []
@@ -97,7 +97,7 @@ public enum VectorRunner {
     /// The caller counts a recorded case as a failure and prints the returned text.
     /// - Returns: the name of the written file and the failure before writing.
     /// - Throws: ``VectorError`` if the case has no expected file or no output, or the file cannot be written.
-    public static func bless(_ id: String, in directory: String, tables: MappingTables = .embedded) throws(VectorError) -> String {
+    package static func bless(_ id: String, in directory: String, tables: MappingTables = .embedded) throws(VectorError) -> String {
         let root = URL(fileURLWithPath: directory, isDirectory: true)
         let vector = try VectorLoader.load(id, in: root)
         guard let url = vector.expectedURL else { throw VectorError(id: id, message: "the case names no expected file") }

@@ -7,13 +7,13 @@ import SIPCore
 import XMLCore
 
 /// Runs single cases and reports the first failure of each; collects the mapping rows used. Not thread-safe.
-public final class VectorVerifier {
+package final class VectorVerifier {
     private let converter: Converter
     /// Ids of the mapping rows used by all cases run so far.
-    public private(set) var hitRows: Set<String> = []
+    package private(set) var hitRows: Set<String> = []
 
     /// Creates a verifier that converts with these mapping tables.
-    public init(tables: MappingTables = .embedded) {
+    package init(tables: MappingTables = .embedded) {
         converter = Converter(mapper: PresenceMapper(tables: tables))
     }
 
@@ -24,7 +24,7 @@ public final class VectorVerifier {
     }
 
     /// Runs a case and describes its first failure; nil if it passes.
-    public func fault(of vector: VectorCase) -> String? {
+    package func fault(of vector: VectorCase) -> String? {
         guard let input = try? Data(contentsOf: vector.inputURL) else { return "\(vector.input) cannot be read" }
         let bytes = [UInt8](input)
         let outcome = run(vector, bytes)
@@ -40,7 +40,7 @@ public final class VectorVerifier {
     }
 
     /// The output of a case for `--bless`; nil if the input is refused or cannot be read.
-    public func output(of vector: VectorCase) -> [UInt8]? {
+    package func output(of vector: VectorCase) -> [UInt8]? {
         guard let input = try? Data(contentsOf: vector.inputURL), case .document(let document, _, _) = run(vector, [UInt8](input)) else {
             return nil
         }

@@ -5,20 +5,20 @@ import SIPSecurity
 import UserDirectory
 
 /// The users read from a directory service, and the problems found.
-public struct LDAPSnapshot: Hashable, Sendable {
+package struct LDAPSnapshot: Hashable, Sendable {
     /// The users of the requested domains.
-    public var directory: UserDirectory
+    package var directory: UserDirectory
     /// Entries and texts that were left out, each with the DN of the entry; at most ``problemLimit``.
-    public var problems: [String]
+    package var problems: [String]
     /// Number of all problems, including those beyond ``problemLimit``.
-    public var problemCount: Int
+    package var problemCount: Int
 
     /// Largest number of problems described.
-    public static let problemLimit = 20
+    package static let problemLimit = 20
 }
 
 /// Reads the users of a directory service.
-public enum LDAPReader {
+package enum LDAPReader {
     /// Reads every user. Blocks the calling thread; each LDAP operation is limited by ``LDAPSettings/timeout``.
     ///
     /// Entries that break the rules of `DirectoryUser` are left out and reported, and so are single texts.
@@ -27,7 +27,7 @@ public enum LDAPReader {
     ///   - now: The time of the snapshot.
     /// - Throws: ``LDAPFailure`` if the service cannot be reached, refuses an operation, or has more than
     ///   ``LDAPSettings/entryLimit`` entries.
-    public static func read(_ settings: LDAPSettings, domains: Set<String>, at now: DateTime) throws(LDAPFailure) -> LDAPSnapshot {
+    package static func read(_ settings: LDAPSettings, domains: Set<String>, at now: DateTime) throws(LDAPFailure) -> LDAPSnapshot {
         let connection = try LDAPConnection(settings, password: try password(settings))
         let attributes = Set(settings.attributes.values).sorted()
         var reading = LDAPReading(settings: settings, domains: domains)

@@ -4,16 +4,16 @@ import PresenceDocuments
 import UserDirectory
 
 /// Reads the users of a directory service periodically on its own thread, so that no event loop waits for the service.
-public final class LDAPRefresher: Sendable {
+package final class LDAPRefresher: Sendable {
     /// A snapshot, or the reason the read failed.
-    public typealias Outcome = Result<LDAPSnapshot, LDAPFailure>
+    package typealias Outcome = Result<LDAPSnapshot, LDAPFailure>
 
     private let stopping = DispatchSemaphore(value: 0)
 
     /// Starts the first read at once; later reads follow ``LDAPSettings/refresh`` seconds after the end of the previous
     /// one.
     /// - Parameter deliver: Called on the refresher's thread with each outcome, in order; failures are delivered too.
-    public init(_ settings: LDAPSettings, domains: Set<String>, deliver: @escaping @Sendable (Outcome) -> Void) {
+    package init(_ settings: LDAPSettings, domains: Set<String>, deliver: @escaping @Sendable (Outcome) -> Void) {
         let stopping = stopping
         let thread = Thread {
             repeat {
@@ -25,7 +25,7 @@ public final class LDAPRefresher: Sendable {
     }
 
     /// Starts no further read; a read in progress is still delivered.
-    public func stop() { stopping.signal() }
+    package func stop() { stopping.signal() }
 
     private static func read(_ settings: LDAPSettings, _ domains: Set<String>) -> Outcome {
         let now = DateTime(nanosecondsSince1970: Int64(Date().timeIntervalSince1970) * 1_000_000_000)

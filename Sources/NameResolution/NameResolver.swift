@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Identical open questions are sent once. ``FederationRouting/DNSReply`` parses the replies, because c-ares does not
 /// return the lifetimes of all records. Nothing is cached: callers cache.
-public final class NameResolver: NameResolving {
+package final class NameResolver: NameResolving {
     private typealias Answer = @Sendable (NameAnswer) -> Void
 
     private struct State {
@@ -24,7 +24,7 @@ public final class NameResolver: NameResolving {
 
     /// Starts the thread.
     /// - Throws: ``NameResolverError`` if a server address is malformed or c-ares cannot start.
-    public init(options: NameResolverOptions = NameResolverOptions()) throws(NameResolverError) {
+    package init(options: NameResolverOptions = NameResolverOptions()) throws(NameResolverError) {
         let bell = isthmus_eventfd()
         guard bell >= 0 else { throw NameResolverError(description: "eventfd: \(String(cString: strerror(errno)))") }
         self.bell = bell
@@ -46,7 +46,7 @@ public final class NameResolver: NameResolving {
 
     /// Resolves a question. `answer` is called once: on the resolver's thread, or at once with `serverFailure` after
     /// ``stop()``.
-    public func ask(_ question: NameQuestion, answer: @escaping @Sendable (NameAnswer) -> Void) {
+    package func ask(_ question: NameQuestion, answer: @escaping @Sendable (NameAnswer) -> Void) {
         let isTaken = state.withLock { state in
             guard !state.isStopped else { return false }
             state.inbox.append((question, answer))
@@ -57,7 +57,7 @@ public final class NameResolver: NameResolving {
     }
 
     /// Stops the thread; open questions fail.
-    public func stop() {
+    package func stop() {
         state.withLock { state in
             guard !state.isStopped else { return }
             state.isStopped = true
@@ -66,7 +66,7 @@ public final class NameResolver: NameResolving {
     }
 
     /// The counters as of the last wake-up of the thread.
-    public var counters: NameResolverCounters { state.withLock { $0.counters } }
+    package var counters: NameResolverCounters { state.withLock { $0.counters } }
 
     private func ring() {
         var one: UInt64 = 1

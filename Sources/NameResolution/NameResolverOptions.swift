@@ -1,38 +1,38 @@
 import SIPCore
 
 /// DNS servers, timeouts and limits.
-public struct NameResolverOptions: Hashable, Sendable {
+package struct NameResolverOptions: Hashable, Sendable {
     /// `ADDRESS` or `ADDRESS:PORT`, IPv6 in brackets before a port; empty: the servers of the system (/etc/resolv.conf).
-    public var servers: [String] = []
+    package var servers: [String] = []
     /// Timeout of the first try per server; c-ares doubles it for later tries.
-    public var timeout: TimeSpan = .milliseconds(2_000)
+    package var timeout: TimeSpan = .milliseconds(2_000)
     /// Number of tries per server.
-    public var tries = 2
+    package var tries = 2
     /// Largest number of open questions; further ones fail with `overload`.
-    public var outstanding = 1_000
+    package var outstanding = 1_000
     /// The hosts file that is read before DNS; nil: none.
-    public var hostsFile: String? = "/etc/hosts"
+    package var hostsFile: String? = "/etc/hosts"
 
     /// Largest number of servers that a configuration may list; the resolver itself does not check it.
-    public static let serverLimit = 4
+    package static let serverLimit = 4
 
     /// Creates the default options: the system's servers, 2 s, 2 tries, 1,000 questions, `/etc/hosts`.
-    public init() {}
+    package init() {}
 }
 
 /// The reason the resolver cannot start.
-public struct NameResolverError: Error, Hashable, CustomStringConvertible {
+package struct NameResolverError: Error, Hashable, CustomStringConvertible {
     /// The failed step and the error text.
-    public var description: String
+    package var description: String
 }
 
 /// Counters of the lookups of one resolver, for metrics.
-public struct NameResolverCounters: Hashable, Sendable {
+package struct NameResolverCounters: Hashable, Sendable {
     /// Questions sent to DNS; identical open questions count once.
-    public var questions: UInt64 = 0
+    package var questions: UInt64 = 0
     /// Questions without a usable answer, including those refused because too many were open. NXDOMAIN is an answer.
-    public var failures: UInt64 = 0
+    package var failures: UInt64 = 0
 
     /// Creates counters at zero.
-    public init() {}
+    package init() {}
 }

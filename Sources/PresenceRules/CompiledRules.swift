@@ -93,9 +93,9 @@ public struct CompiledRules: Sendable {
     let canonical: @Sendable (SIPURI) -> SIPURI
 
     /// Paths of the resource-lists documents that decisions depend on, those that do not exist included, in order.
-    public private(set) var listDocuments: [String] = []
+    package private(set) var listDocuments: [String] = []
     /// Parts without effect, at most 100.
-    public private(set) var problems: [Problem] = []
+    package private(set) var problems: [Problem] = []
 
     /// Compiles a ruleset.
     /// - Parameters:

@@ -8,9 +8,9 @@ public struct DecisionContext: Hashable, Sendable {
     /// Sphere of the presentity.
     public var sphere: PresentitySphere
     /// Handling of watchers that no rule matches, and of all watchers of presentities without rules: `block`, `confirm` or `allow`.
-    public var unruled: UnruledHandling
+    package var unruled: UnruledHandling
     /// Verdict of the operator, which precedes the rules (PacketCable PKT-SP-PRS 6.3.5).
-    public var operatorVerdict: OperatorVerdict
+    package var operatorVerdict: OperatorVerdict
 
     public init(
         now: Instant, sphere: PresentitySphere = .undefined, unruled: UnruledHandling = .block, operatorVerdict: OperatorVerdict = .permit
@@ -56,22 +56,22 @@ public struct Decision: Hashable, Sendable {
     /// Permissions of the matched rules; they apply if the handling is `allow`.
     public var grants: PresenceGrants
     /// Part of the policy that decided.
-    public var origin: Origin
+    package var origin: Origin
     /// Rules that match, in document order.
     public var matched: [RuleMatch]
     /// Rules that do not match, in document order, as many as were asked for.
     public var unmatched: [RuleMiss]
     /// Number of rules that do not match and are not in ``unmatched``; 0 if no reasons were asked for.
-    public var unmatchedOmitted: Int
+    package var unmatchedOmitted: Int
     /// Next moment at which the decision may change without a change of documents or sphere; nil if there is none.
-    public var holdsUntil: Instant?
+    package var holdsUntil: Instant?
     /// Whether another sphere may change the decision.
-    public var dependsOnSphere: Bool
+    package var dependsOnSphere: Bool
     /// Paths of the resource-lists documents that may change the decision.
-    public var listDocuments: [String]
+    package var listDocuments: [String]
 
     /// Part of the policy that decided.
-    public enum Origin: Hashable, Sendable {
+    package enum Origin: Hashable, Sendable {
         /// The operator refused.
         case operatorDenied
         /// At least one rule matched.
@@ -92,7 +92,7 @@ public struct RuleMatch: Hashable, Sendable {
     /// Conditions, all of which match; empty for a rule without conditions.
     public var conditions: [Reason]
     /// Whether the rule counts: the precedence of OMA lets an identity outweigh a list, and a list the other identities.
-    public var counts: Bool
+    package var counts: Bool
 
     /// Condition that matches.
     public enum Reason: Hashable, Sendable {

@@ -3,7 +3,7 @@ import SIPCore
 
 extension Decision {
     /// Decision and its reasons for people, one sentence on each line.
-    public var lines: [String] {
+    package var lines: [String] {
         var lines = ["handling: \(handling), \(origin)"]
         if handling == .allow { lines.append("grants: \(grants)") }
         lines += matched.map(\.description)
@@ -17,7 +17,7 @@ extension Decision {
 }
 
 extension Decision.Origin: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch self {
         case .operatorDenied: "denied by the operator"
         case .rules: "by rules"

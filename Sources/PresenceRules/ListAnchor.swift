@@ -1,7 +1,7 @@
 import SIPCore
 
 /// Reason why a list of `external-list` cannot be read.
-public enum ListFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package enum ListFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The URI does not name a list of a resource-lists document.
     case unsupportedURI
     /// The URI is below another XCAP root.
@@ -17,7 +17,7 @@ public enum ListFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The ruleset names more lists than the limit.
     case tooManyLists(Int)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .unsupportedURI: "the URI names no list of a resource-lists document"
         case .otherRoot: "the URI is below another XCAP root"

@@ -139,9 +139,9 @@ public struct ListDocuments: Sendable {
 /// Limits of what one ruleset may make the gateway keep; those of its reading are in ``PresenceDocuments/PresenceRulesDocument``.
 public struct RuleLimits: Hashable, Sendable {
     /// Entries and inner lists of one list, those of its references included.
-    public var listEntries = 1_000
+    package var listEntries = 1_000
     /// References that the lists of one ruleset may follow.
-    public var references = 200
+    package var references = 200
     /// Different lists that one ruleset may name.
     public var lists = 100
 

@@ -29,13 +29,13 @@ public struct PresenceGrants: Hashable, Sendable {
     /// Persons.
     public var persons = Components()
     /// Devices.
-    public var devices = Components()
+    package var devices = Components()
     /// Part of `user-input` that is provided (RFC 5025 3.3.2.12).
     public var userInput = UserInputPermission.none
     /// Elements provided by their expanded names (RFC 5025 3.3.2.14).
-    public var unknownAttributes: Set<ElementName> = []
+    package var unknownAttributes: Set<ElementName> = []
     /// Whether all attributes of the provided components are provided (RFC 5025 3.3.2.15).
-    public var allAttributes = false
+    package var allAttributes = false
     /// One bit per value of ``PresenceDocuments/PresenceAttribute``.
     private var attributes: UInt32 = 0
 
@@ -43,7 +43,7 @@ public struct PresenceGrants: Hashable, Sendable {
     public init() {}
 
     /// Grants of all components with all attributes.
-    public static let everything: PresenceGrants = {
+    package static let everything: PresenceGrants = {
         var grants = PresenceGrants()
         for component in PresenceComponent.allCases { grants[component].all = true }
         grants.allAttributes = true
@@ -91,10 +91,10 @@ public struct PresenceGrants: Hashable, Sendable {
     public func provides(_ attribute: PresenceAttribute) -> Bool { allAttributes || attributes & attribute.bit != 0 }
 
     /// Provides an attribute.
-    public mutating func provide(_ attribute: PresenceAttribute) { attributes |= attribute.bit }
+    package mutating func provide(_ attribute: PresenceAttribute) { attributes |= attribute.bit }
 
     /// Adds the permissions of another value: booleans by OR, sets by union, `user-input` by maximum (RFC 4745 10.2).
-    public mutating func formUnion(_ other: PresenceGrants) {
+    package mutating func formUnion(_ other: PresenceGrants) {
         services.formUnion(other.services)
         persons.formUnion(other.persons)
         devices.formUnion(other.devices)
@@ -105,7 +105,7 @@ public struct PresenceGrants: Hashable, Sendable {
     }
 
     /// Whether another value grants at least as much.
-    public func isSubset(of other: PresenceGrants) -> Bool {
+    package func isSubset(of other: PresenceGrants) -> Bool {
         guard services.isSubset(of: other.services), persons.isSubset(of: other.persons), devices.isSubset(of: other.devices) else {
             return false
         }

@@ -5,7 +5,7 @@ import XMLCore
 /// Watcher as rules see it: its proven identities (RFC 5025 3.1.1), none if it is anonymous.
 public struct RuleWatcher: Hashable, Sendable {
     /// Proven identities, such as the `sip` and the `tel` URI of P-Asserted-Identity; empty for an anonymous watcher.
-    public let identities: [SIPURI]
+    package let identities: [SIPURI]
 
     /// Watcher without a proven identity.
     public static let anonymous = RuleWatcher()

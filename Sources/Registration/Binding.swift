@@ -18,10 +18,10 @@ public struct Binding: Hashable, Sendable {
     public internal(set) var source: MessageSource
     /// Time at which the binding ends because its connection closed, or was lost in a restart; nil otherwise. A new REGISTER clears
     /// it.
-    public internal(set) var goneAt: Instant?
+    package internal(set) var goneAt: Instant?
 
     /// Time at which the binding ends without a further REGISTER: the earlier of ``expiry`` and ``goneAt``.
-    public var deadline: Instant { goneAt.map { min($0, expiry) } ?? expiry }
+    package var deadline: Instant { goneAt.map { min($0, expiry) } ?? expiry }
 
     var key: Key { Key(user: user, place: endpoint.map(Place.endpoint) ?? .contact(contact.uri)) }
 

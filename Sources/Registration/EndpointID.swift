@@ -51,7 +51,7 @@ public struct EndpointID: Hashable, Sendable, CustomStringConvertible {
     // MARK: GRUU
 
     /// The GRUU of this endpoint of a user: `sip:user@domain;opaque=user:epid:...;gruu` (MS-SIPRE 2.2.3).
-    public func gruu(of user: SIPURI) -> SIPURI {
+    package func gruu(of user: SIPURI) -> SIPURI {
         var uri = user.addressOfRecord()
         uri.parameters = SIPParameters([.init("opaque", Self.opaquePrefix + token), .init("gruu")])
         return uri
@@ -107,5 +107,5 @@ extension EndpointID {
     }
 
     /// Longest accepted `epid` in octets (MS-SIPRE 2.2.1).
-    public static let longestEPID = 16
+    package static let longestEPID = 16
 }

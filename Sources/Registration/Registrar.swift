@@ -49,11 +49,11 @@ public struct Registrar: Sendable {
         /// `added` or `refreshed`; nil if nothing was bound.
         public var action: Action?
         /// Whether the endpoint was bound with another Call-ID before: the client restarted and has lost its state.
-        public var isNewClient = false
+        package var isNewClient = false
         /// All bindings of the user, those of the request first.
         public var bindings: [Binding] = []
         /// Bindings that the request removed.
-        public var ended: [Ended] = []
+        package var ended: [Ended] = []
         /// The longest granted interval in seconds; 0 for a removal or a query.
         public var expires = 0
     }
@@ -181,10 +181,10 @@ public struct Registrar: Sendable {
     // MARK: Ends
 
     /// The keys of the users that have bindings, in no particular order.
-    public var boundUsers: [String] { Array(users.keys) }
+    package var boundUsers: [String] { Array(users.keys) }
 
     /// Ends all bindings of a user (MS-PRES 1.3.1.3.10: administrative offline).
-    public mutating func endAll(of user: String) -> [Ended] { bindings(of: user).map { end($0) } }
+    package mutating func endAll(of user: String) -> [Ended] { bindings(of: user).map { end($0) } }
 
     /// Marks the bindings of a closed connection to end after ``Policy/connectionGrace`` unless the endpoint registers
     /// again.
@@ -212,13 +212,13 @@ public struct Registrar: Sendable {
     }
 
     /// Adds a stored binding; replaces a binding of the same endpoint or Contact.
-    public mutating func restore(_ binding: Binding) {
+    package mutating func restore(_ binding: Binding) {
         if let known = users[binding.user]?.first(where: { $0.key == binding.key }) { remove(known) }
         insert(binding)
     }
 
     /// Replaces the bindings of a user with former ones, to undo a request that could not be stored.
-    public mutating func reset(_ user: String, to former: [Binding]) {
+    package mutating func reset(_ user: String, to former: [Binding]) {
         for binding in bindings(of: user) { remove(binding) }
         for binding in former { insert(binding) }
     }

@@ -5,13 +5,13 @@ public struct RegistrationRefusal: Error, Hashable, Sendable {
     /// The status of the response.
     public var status: SIPStatus
     /// The error with the section of its rule.
-    public var explanation: String
+    package var explanation: String
     /// Error number of MS-OCER for ms-diagnostics; nil: the response has none.
-    public var errorID: UInt32?
+    package var errorID: UInt32?
     /// Min-Expires of a 423 in seconds; nil for other statuses.
-    public var minimumExpires: Int?
+    package var minimumExpires: Int?
     /// Option tags of Require in a 421.
-    public var required: [String] = []
+    package var required: [String] = []
 
     init(_ status: SIPStatus, _ explanation: String, errorID: UInt32? = nil) {
         self.status = status
@@ -58,9 +58,9 @@ public struct RegistrationRequest: Hashable, Sendable {
     /// CSeq number of the request.
     public var cSeq: UInt32
     /// Whether Supported has `msrtc-event-categories` (MS-SIPREGE 2.2.1.5).
-    public var speaksCategories: Bool
+    package var speaksCategories: Bool
     /// Whether the client requests hop-by-hop keep-alive (MS-CONMGMT 2.2.1).
-    public var asksKeepAlive: Bool
+    package var asksKeepAlive: Bool
 
     /// Parses and validates a REGISTER.
     /// - Throws: 400, 421 or 489 with the broken rule.

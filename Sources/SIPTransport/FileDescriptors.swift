@@ -1,10 +1,10 @@
 import Glibc
 
 /// File descriptors of this process; connections, files and the administration's connections all need them.
-public enum FileDescriptors {
+package enum FileDescriptors {
     /// Raises the soft limit to the hard limit; a common soft limit of 1,024 is too low for the connections of one site. Errors are
     /// ignored.
-    public static func raiseLimit() {
+    package static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
         limit.rlim_cur = limit.rlim_max
@@ -12,7 +12,7 @@ public enum FileDescriptors {
     }
 
     /// Soft limit of open descriptors (RLIMIT_NOFILE); `Int.max` when it cannot be read.
-    public static var limit: Int {
+    package static var limit: Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
         return Int(clamping: limit.rlim_cur)

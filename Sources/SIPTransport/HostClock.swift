@@ -4,12 +4,12 @@ import SIPCore
 
 /// The clock of a process: reads the wall clock once and then follows the monotonic clock, so that time never runs backwards. Later changes
 /// of the wall clock do not show in `now()`.
-public struct HostClock: Sendable {
+package struct HostClock: Sendable {
     private let wallAtStart: Int64
     private let monotonicAtStart: NIODeadline
 
     /// Creates a clock that starts at the current wall-clock time.
-    public init() {
+    package init() {
         wallAtStart = Self.wall().nanosecondsSince1970
         monotonicAtStart = .now()
     }
@@ -22,7 +22,7 @@ public struct HostClock: Sendable {
     }
 
     /// Returns the wall-clock time at creation plus the monotonic time elapsed since.
-    public func now() -> Instant {
+    package func now() -> Instant {
         Instant(nanosecondsSince1970: wallAtStart + (NIODeadline.now() - monotonicAtStart).nanoseconds)
     }
 

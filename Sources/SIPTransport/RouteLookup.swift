@@ -6,12 +6,12 @@ import SIPCore
 ///
 /// Connects a UDP socket, which sends nothing, and reads its local name: four system calls of some microseconds together. Results are not
 /// cached, because routes may change.
-public struct RouteLookup: LocalAddressLookup {
+package struct RouteLookup: LocalAddressLookup {
     /// Creates a lookup; it holds no state.
-    public init() {}
+    package init() {}
 
     /// Returns the local address as a literal without a zone; nil when `host` is not a literal or has no route.
-    public func localAddress(toward host: String) -> String? {
+    package func localAddress(toward host: String) -> String? {
         guard let address = try? SocketAddress(ipAddress: host, port: 9) else { return nil }
         let descriptor = socket(address.protocol == .inet6 ? AF_INET6 : AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }

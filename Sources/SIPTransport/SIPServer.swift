@@ -13,7 +13,7 @@ public struct ShardContext: Sendable {
     /// All listeners with their bound ports, in the order of the configuration.
     public var listeners: [TransportAddress]
     /// Current time by the server's clock.
-    public var now: Instant
+    package var now: Instant
 }
 
 /// Runs SIP over UDP, TCP and TLS for any `SansIOEndpoint`: owns the listeners, the event loops and their shards.
@@ -24,9 +24,9 @@ public final class SIPServer: Sendable {
     /// Bound addresses in the order of the configuration, with the port that was assigned where 0 was requested.
     public let listeners: [TransportAddress]
     /// Shards, one for each event loop, in the order of their index.
-    public let shards: [ShardHost]
+    package let shards: [ShardHost]
     /// Clock that all shards share.
-    public let clock: HostClock
+    package let clock: HostClock
     private let group: MultiThreadedEventLoopGroup
     private let acceptors: [any Channel]
     private let logger: Logger
@@ -95,7 +95,7 @@ public final class SIPServer: Sendable {
     }
 
     /// Returns the summed counters of all loops, the number of connections, and the octets of incomplete messages they hold.
-    public func statistics() async -> (counters: TransportCounters, connections: Int, unfinishedOctets: Int) {
+    package func statistics() async -> (counters: TransportCounters, connections: Int, unfinishedOctets: Int) {
         var sum = TransportCounters()
         var (connections, unfinishedOctets) = (0, 0)
         for shard in shards {
@@ -109,7 +109,7 @@ public final class SIPServer: Sendable {
 
     /// Checks all connections against the TLS settings in use and closes those with a peer certificate that is no longer accepted; call it
     /// after a reload. Periodic sweeps do the same within 5 s.
-    public func checkPeers() async {
+    package func checkPeers() async {
         for shard in shards { try? await shard.eventLoop.submit { shard.connectionTable.checkPeers(at: HostClock.wall()) }.get() }
     }
 
@@ -117,7 +117,7 @@ public final class SIPServer: Sendable {
     /// - Parameter isMeant: Selects connections; runs on the connection's loop with its endpoint, the remote address, the peer's TLS
     ///   identity and the time.
     /// - Returns: The number of closed connections.
-    public func closeConnections(
+    package func closeConnections(
         reason: String, where isMeant: @escaping @Sendable (any SansIOEndpoint, TransportAddress, PeerIdentity?, Instant) -> Bool
     ) async -> Int {
         var count = 0

@@ -17,11 +17,11 @@ public final class ShardHost: @unchecked Sendable {
     /// Number of the shard, from 0.
     public let index: Int
     /// Event loop that runs the shard.
-    public let eventLoop: any EventLoop
+    package let eventLoop: any EventLoop
     /// Options of the server, the same for all shards.
-    public let options: TransportOptions
+    package let options: TransportOptions
     /// Clock that all shards share.
-    public let clock: HostClock
+    package let clock: HostClock
     private let shared: ServerParts
     var counters = TransportCounters()
     private(set) var connectionTable: ConnectionTable!
@@ -106,7 +106,7 @@ public final class ShardHost: @unchecked Sendable {
 
     /// Runs `body` with the endpoint on its loop, then sends the resulting output; the future fails with `ChannelError.alreadyClosed` after
     /// a stop.
-    public func perform<Value: Sendable>(
+    package func perform<Value: Sendable>(
         _ body: @escaping @Sendable (any SansIOEndpoint, Instant) -> Value
     ) -> EventLoopFuture<Value> {
         eventLoop.flatSubmit {
@@ -124,7 +124,7 @@ public final class ShardHost: @unchecked Sendable {
     /// Runs `body` with the endpoint on its loop, in the order of the calls, then sends the resulting output; dropped after a stop.
     ///
     /// Allocates no future and may be called from any thread, also while the server stops.
-    public func submit(_ body: @escaping @Sendable (any SansIOEndpoint, Instant) -> Void) {
+    package func submit(_ body: @escaping @Sendable (any SansIOEndpoint, Instant) -> Void) {
         takesSubmissions.withLock { isOpen in
             guard isOpen else { return }
             eventLoop.execute {
@@ -286,7 +286,7 @@ public final class ShardHost: @unchecked Sendable {
     }
 
     /// Returns the counters of this loop, the number of its connections, and the octets of incomplete messages they hold.
-    public func statistics() -> EventLoopFuture<(counters: TransportCounters, connections: Int, unfinishedOctets: Int)> {
+    package func statistics() -> EventLoopFuture<(counters: TransportCounters, connections: Int, unfinishedOctets: Int)> {
         eventLoop.submit { (self.counters, self.connectionTable.connectionCount, self.connectionTable.unfinished.total) }
     }
 }

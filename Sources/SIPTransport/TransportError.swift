@@ -4,28 +4,28 @@ import NIOPosix
 import SIPCore
 
 /// Error at the start of the transport; caused by configuration or system, never by a peer.
-public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Category of the error.
-    public enum Code: String, Hashable, Sendable {
+    package enum Code: String, Hashable, Sendable {
         case addressInUse, addressNotAvailable, notPermitted, unsupportedTransport, unresolvableHost, failed
     }
 
     /// Category of the error, for decisions of the caller.
-    public var code: Code
+    package var code: Code
     /// Listener or collector that failed.
-    public var address: TransportAddress
+    package var address: TransportAddress
     /// Explanation for the operator.
-    public var reason: String
+    package var reason: String
 
     /// Creates an error from its parts.
-    public init(_ code: Code, _ address: TransportAddress, _ reason: String) {
+    package init(_ code: Code, _ address: TransportAddress, _ reason: String) {
         self.code = code
         self.address = address
         self.reason = reason
     }
 
     /// Address and reason.
-    public var description: String { "\(address): \(reason)" }
+    package var description: String { "\(address): \(reason)" }
 
     /// Describes a socket error in the system's words, without the wrappers of NIO.
     static func reason(_ error: any Error) -> String {

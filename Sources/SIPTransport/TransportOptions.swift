@@ -3,129 +3,129 @@ import SIPCore
 /// Limits and timers of the sockets; the defaults suit a federation edge.
 public struct TransportOptions: Hashable, Sendable {
     /// Time without any traffic after which a stream connection is closed; answers to pings do not count as traffic.
-    public var idleTimeout: TimeSpan = .seconds(3_600)
+    package var idleTimeout: TimeSpan = .seconds(3_600)
     /// Time limit from the first to the last octet of one message on a stream connection.
-    public var messageTimeout: TimeSpan = .seconds(32)
+    package var messageTimeout: TimeSpan = .seconds(32)
     /// Time limit of a connect; then the waiting messages fail.
-    public var connectTimeout: TimeSpan = .seconds(5)
+    package var connectTimeout: TimeSpan = .seconds(5)
     /// Silence after which an outgoing connection is pinged (RFC 5626 4.4.1), shortened by up to 20 % at random; zero disables pings.
-    public var pingInterval: TimeSpan = .seconds(120)
+    package var pingInterval: TimeSpan = .seconds(120)
     /// Time to wait for input after a ping; then a peer known to answer pings counts as dead.
-    public var pongTimeout: TimeSpan = .seconds(10)
+    package var pongTimeout: TimeSpan = .seconds(10)
     /// Pause after a failed connection, doubled by each further failure; zero tries again with each message.
-    public var reconnectPause: TimeSpan = .milliseconds(500)
+    package var reconnectPause: TimeSpan = .milliseconds(500)
     /// Upper limit of ``reconnectPause`` after doubling, before up to 25 % jitter.
-    public var longestReconnectPause: TimeSpan = .seconds(30)
+    package var longestReconnectPause: TimeSpan = .seconds(30)
     /// Limit of octets waiting for one connection; the connection of a slower peer is closed.
-    public var maximumQueuedBytes = 8 << 20
+    package var maximumQueuedBytes = 8 << 20
     /// Limit of a message's start line and headers on a stream, in octets.
-    public var maximumHeaderBytes = 65_536
+    package var maximumHeaderBytes = 65_536
     /// Limit of a message's body on a stream, in octets; a longer one is refused and the connection closed.
-    public var maximumBodyBytes = 1 << 20
+    package var maximumBodyBytes = 1 << 20
     /// Limit of stream connections of one loop, accepted and opened together; further ones are closed or fail.
-    public var maximumConnections = 50_000
+    package var maximumConnections = 50_000
     /// Limit of accepted connections from one address, over all loops; the addresses of an IPv6 /64 count as one. 0 means unlimited.
-    public var connectionsPerAddress = 5_000
+    package var connectionsPerAddress = 5_000
     /// Limit of octets of incomplete messages held by the connections of one loop. Beyond it connections are closed, starting with the
     /// oldest incomplete message.
-    public var unfinishedOctets = 128 << 20
+    package var unfinishedOctets = 128 << 20
     /// As ``unfinishedOctets``, for the connections from one address, counted as in ``connectionsPerAddress``.
-    public var unfinishedOctetsPerAddress = 16 << 20
+    package var unfinishedOctetsPerAddress = 16 << 20
     /// Time that a connection with ended input stays open for responses to earlier requests.
-    public var lingerTimeout: TimeSpan = .seconds(5)
+    package var lingerTimeout: TimeSpan = .seconds(5)
     /// Requests longer than this number of octets use TCP instead of UDP (RFC 3261 18.1.1: 1300 when the path MTU is unknown); nil disables
     /// the rule.
-    public var largestDatagramRequest: Int? = 1_300
+    package var largestDatagramRequest: Int? = 1_300
     /// UDP peers that do not listen on TCP: ``largestDatagramRequest`` does not apply to them.
-    public var datagramOnlyPeers: Set<TransportAddress> = []
+    package var datagramOnlyPeers: Set<TransportAddress> = []
     /// Time during which large requests to a peer that refused TCP use UDP (RFC 3261 18.1.1).
-    public var datagramFallbackMemory: TimeSpan = .seconds(60)
+    package var datagramFallbackMemory: TimeSpan = .seconds(60)
     /// TLS listeners, by requested address, that accept clients without a certificate; all others require one.
-    public var optionalCertificateListeners: Set<TransportAddress> = []
+    package var optionalCertificateListeners: Set<TransportAddress> = []
     /// Interval at which the endpoint receives the wall-clock time.
-    public var wallClockInterval: TimeSpan = .seconds(10)
+    package var wallClockInterval: TimeSpan = .seconds(10)
     /// Shortest delay of a loop that is reported to its endpoint.
-    public var latenessReported: TimeSpan = .milliseconds(100)
+    package var latenessReported: TimeSpan = .milliseconds(100)
     /// Number of datagrams read by one system call.
-    public var datagramsPerRead = 16
+    package var datagramsPerRead = 16
     /// Messages of one connection or UDP source handled in one tick of a loop; further ones wait for the next tick, so that no sender
     /// delays the others.
-    public var messagesPerTick = 64
+    package var messagesPerTick = 64
 
     /// Collector that receives a copy of every message; nil disables capturing.
-    public var capture: CaptureOptions?
+    package var capture: CaptureOptions?
 
     public init() {}
 }
 
 /// Counters of one loop's sockets, for metrics; they only grow.
-public struct TransportCounters: Hashable, Sendable {
+package struct TransportCounters: Hashable, Sendable {
     /// Framed messages and datagrams received, keep-alives excluded.
-    public var messagesReceived: UInt64 = 0
+    package var messagesReceived: UInt64 = 0
     /// Messages handed to an open connection or a UDP socket.
-    public var messagesSent: UInt64 = 0
+    package var messagesSent: UInt64 = 0
     /// Octets received, after TLS decryption, keep-alives included.
-    public var bytesReceived: UInt64 = 0
+    package var bytesReceived: UInt64 = 0
     /// Octets sent, before TLS encryption, pings excluded.
-    public var bytesSent: UInt64 = 0
+    package var bytesSent: UInt64 = 0
     /// Connections accepted, before any TLS handshake.
-    public var connectionsAccepted: UInt64 = 0
+    package var connectionsAccepted: UInt64 = 0
     /// Connections opened by this node, after any TLS handshake.
-    public var connectionsOpened: UInt64 = 0
+    package var connectionsOpened: UInt64 = 0
     /// Open connections that ended, whichever side closed them.
-    public var connectionsClosed: UInt64 = 0
+    package var connectionsClosed: UInt64 = 0
     /// Connections refused or not opened because of a limit of connections, handshakes or file descriptors.
-    public var connectionsRefused: UInt64 = 0
+    package var connectionsRefused: UInt64 = 0
     /// Messages that could not be sent.
-    public var sendFailures: UInt64 = 0
+    package var sendFailures: UInt64 = 0
     /// Connections ended because their input could not be framed.
-    public var framingErrors: UInt64 = 0
+    package var framingErrors: UInt64 = 0
     /// Connections closed because too many octets waited for the peer.
-    public var queueOverflows: UInt64 = 0
+    package var queueOverflows: UInt64 = 0
     /// Connections closed as idle, or because a message exceeded ``TransportOptions/messageTimeout``.
-    public var idleCloses: UInt64 = 0
+    package var idleCloses: UInt64 = 0
     /// Requests moved from UDP to TCP because of their length.
-    public var largeRequestsOverTCP: UInt64 = 0
+    package var largeRequestsOverTCP: UInt64 = 0
     /// Received messages passed to another shard.
-    public var handedToOtherShards: UInt64 = 0
+    package var handedToOtherShards: UInt64 = 0
     /// Connections refused because their address had reached ``TransportOptions/connectionsPerAddress``.
-    public var connectionsOverShare: UInt64 = 0
+    package var connectionsOverShare: UInt64 = 0
     /// Connections closed because too many octets of incomplete messages were held.
-    public var unfinishedCloses: UInt64 = 0
+    package var unfinishedCloses: UInt64 = 0
     /// Sends during the pause that follows a failed connect; they fail at once, or return to UDP.
-    public var sendsPutOff: UInt64 = 0
+    package var sendsPutOff: UInt64 = 0
     /// Keep-alive pings sent (RFC 5626 4.4.1).
-    public var pingsSent: UInt64 = 0
+    package var pingsSent: UInt64 = 0
     /// Messages sent over a connection that the partner opened (RFC 5923).
-    public var sendsOverReused: UInt64 = 0
+    package var sendsOverReused: UInt64 = 0
     /// Connections closed because a ping was not answered.
-    public var flowsFailed: UInt64 = 0
+    package var flowsFailed: UInt64 = 0
     /// Copies written to the collector's socket.
-    public var captured: UInt64 = 0
+    package var captured: UInt64 = 0
     /// Copies dropped because the collector's socket was not writable.
-    public var captureDropped: UInt64 = 0
+    package var captureDropped: UInt64 = 0
     /// Copies truncated to the length of a datagram; they count in ``captured`` too.
-    public var captureCut: UInt64 = 0
+    package var captureCut: UInt64 = 0
     /// Number of times a sender had to wait because it had used its share of a tick.
-    public var readsPaused: UInt64 = 0
+    package var readsPaused: UInt64 = 0
     /// Datagrams dropped because their source, or all sources together, had too many waiting.
-    public var datagramsDropped: UInt64 = 0
+    package var datagramsDropped: UInt64 = 0
     /// Number of times a listener paused because file descriptors were scarce or accepting failed.
-    public var acceptsPaused: UInt64 = 0
+    package var acceptsPaused: UInt64 = 0
     /// Connections closed because the peer's certificate was no longer accepted.
-    public var peersDistrusted: UInt64 = 0
+    package var peersDistrusted: UInt64 = 0
 
-    public init() {}
+    package init() {}
 
     /// Adds two sets of counters, field by field, with wraparound.
-    public static func + (left: TransportCounters, right: TransportCounters) -> TransportCounters {
+    package static func + (left: TransportCounters, right: TransportCounters) -> TransportCounters {
         var sum = left
         for path in Self.all.map(\.path) { sum[keyPath: path] &+= right[keyPath: path] }
         return sum
     }
 
     /// All counters with their names in metrics.
-    public static var all: [(name: String, path: WritableKeyPath<TransportCounters, UInt64>)] {
+    package static var all: [(name: String, path: WritableKeyPath<TransportCounters, UInt64>)] {
         [
             ("messages_received", \.messagesReceived), ("messages_sent", \.messagesSent), ("bytes_received", \.bytesReceived),
             ("bytes_sent", \.bytesSent), ("connections_accepted", \.connectionsAccepted), ("connections_opened", \.connectionsOpened),

@@ -6,37 +6,37 @@ import XMLCore
 /// publishes by MS-PRES 3.8, watches others in one batch and signs out.
 ///
 ///     out --REGISTER--> registering --200, SUBSCRIBE self--> in --SUBSCRIBE Expires 0, REGISTER Expires 0--> out
-public final class EnhancedClient: SIPPeer {
+package final class EnhancedClient: SIPPeer {
     /// State of the client's registration.
-    public enum Phase: Equatable, Sendable {
+    package enum Phase: Equatable, Sendable {
         case out, registering, signedIn, leaving
         case refused(Int)
     }
 
     /// URI of the user, with the scheme.
-    public let user: String
+    package let user: String
     /// Endpoint identifier in From (MS-SIPREGE).
-    public let epid: String
+    package let epid: String
     /// State of the registration; `refused` holds the status code.
-    public private(set) var phase = Phase.out
+    package private(set) var phase = Phase.out
     /// Seconds granted by the last REGISTER; nil before the first.
-    public var granted: UInt32? { registration.granted }
+    package var granted: UInt32? { registration.granted }
     /// GRUU of the endpoint from the last REGISTER; nil before the first.
-    public var gruu: String? { registration.gruu }
+    package var gruu: String? { registration.gruu }
     /// Whether the self subscription is active.
-    public private(set) var followsSelf = false
+    package private(set) var followsSelf = false
     /// Number of notifications of the self subscription, including one in the 200.
-    public private(set) var selfNotifications = 0
+    package private(set) var selfNotifications = 0
     /// Versions of the user's own instances in the self subscription, by `category instance container`.
-    public private(set) var instances: [String: UInt32] = [:]
+    package private(set) var instances: [String: UInt32] = [:]
     /// Presence of each watched user, by the URI in the documents.
-    public private(set) var seen: [String: ObservedPresence] = [:]
+    package private(set) var seen: [String: ObservedPresence] = [:]
     /// Response to the last SERVICE; nil while it is awaited.
-    public private(set) var lastAnswer: PeerAnswer?
+    package private(set) var lastAnswer: PeerAnswer?
     /// Bodies of notifications by event package, in the order of arrival, including piggybacked ones.
-    public private(set) var notified: [String: [String]] = [:]
+    package private(set) var notified: [String: [String]] = [:]
     /// Whether the client refreshes its registration at half the granted time.
-    public var staysRegistered = true
+    package var staysRegistered = true
 
     private var cSeq: UInt32 = 0
     private var registration = Registration()
@@ -62,7 +62,7 @@ public final class EnhancedClient: SIPPeer {
     }
 
     /// Creates a signed-out client; `name` appears in the transcript.
-    public init(name: String, user: String, epid: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
+    package init(name: String, user: String, epid: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
         self.user = user
         self.epid = epid
         super.init(name: name, address: address, nextHop: nextHop, seed: seed)
@@ -71,14 +71,14 @@ public final class EnhancedClient: SIPPeer {
     // MARK: Script actions
 
     /// Registers, then subscribes to its own data.
-    public func signIn(expires: UInt32? = nil, at now: Instant) {
+    package func signIn(expires: UInt32? = nil, at now: Instant) {
         phase = .registering
         registration.callID = token()
         register(expires: expires, at: now)
     }
 
     /// Ends its subscriptions, then its registration.
-    public func signOut(at now: Instant) {
+    package func signOut(at now: Instant) {
         phase = .leaving
         cancel(registration.alarm)
         for (callID, dialog) in dialogs.sorted(by: { $0.key < $1.key }) where !dialog.isOver {
@@ -88,14 +88,14 @@ public final class EnhancedClient: SIPPeer {
     }
 
     /// Stops sending and answering, without signing out.
-    public func vanish() {
+    package func vanish() {
         isMute = true
         cancel(registration.alarm)
         phase = .out
     }
 
     /// Publishes a machine and a user state, as a client does at sign-in and at each change of status (MS-PRES 4.3).
-    public func show(_ availability: Int, userState: Int? = nil, at now: Instant) {
+    package func show(_ availability: Int, userState: Int? = nil, at now: Instant) {
         let hash = EnhancedClient.hash(of: epid)
         let machine = 0x3000_0000 | hash >> 4
         var list: [String] = []
@@ -109,13 +109,13 @@ public final class EnhancedClient: SIPPeer {
     }
 
     /// Publishes a note in containers 0 and 400; by default it lasts while the user is signed in.
-    public func note(_ text: String, expireType: String = "user", at now: Instant) {
+    package func note(_ text: String, expireType: String = "user", at now: Instant) {
         let body = "<note xmlns=\"http://schemas.microsoft.com/2006/09/sip/note\"><body>\(EnhancedDocuments.escape(text))</body></note>"
         publish([0, 400].map { publication("note", 0, $0, expireType, body) }, at: now)
     }
 
     /// Subscribes to other users in one batch (MS-PRES 3.4.5.1.1).
-    public func watch(_ users: [String], categories: [String] = ["state", "note", "contactCard"], at now: Instant) {
+    package func watch(_ users: [String], categories: [String] = ["state", "note", "contactCard"], at now: Instant) {
         let body = EnhancedDocuments.batchSubscribe(watcher: user, resources: users, categories: categories)
         batchCallID = token()
         subscribe("presence", callID: batchCallID, expires: 600, body: body, at: now)
@@ -123,26 +123,26 @@ public final class EnhancedClient: SIPPeer {
 
     /// Changes the batch within its dialog (MS-PRES 3.4.5.1.3).
     /// - Parameter action: `subscribe` or `unsubscribe`.
-    public func change(_ action: String, _ users: [String], at now: Instant) {
+    package func change(_ action: String, _ users: [String], at now: Instant) {
         let body = EnhancedDocuments.batchSubscribe(
             watcher: user, resources: users, categories: ["state", "note", "contactCard"], action: action)
         subscribe("presence", callID: batchCallID, expires: 600, body: body, at: now)
     }
 
     /// Subscribes to another event package for the user's own data.
-    public func follow(_ event: String, at now: Instant) { subscribe(event, callID: token(), expires: 600, body: "", at: now) }
+    package func follow(_ event: String, at now: Instant) { subscribe(event, callID: token(), expires: 600, body: "", at: now) }
 
     /// Last notification body of an event package; nil before the first.
-    public func latest(_ event: String) -> String? { notified[event]?.last }
+    package func latest(_ event: String) -> String? { notified[event]?.last }
 
     /// Body of the last response to a SERVICE; empty without a response.
-    public var lastBody: String {
+    package var lastBody: String {
         guard case .response(let response)? = lastAnswer else { return "" }
         return String(decoding: response.body, as: UTF8.self)
     }
 
     /// Sends a SOAP operation of MS-SIP 2.2.4.2; `children` is its content as XML.
-    public func operate(_ name: String, _ children: String, at now: Instant) {
+    package func operate(_ name: String, _ children: String, at now: Instant) {
         service(
             "application/SOAP+xml",
             "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\" xmlns:m=\"http://schemas.microsoft.com/winrtc/2002/11/sip\">"
@@ -150,7 +150,7 @@ public final class EnhancedClient: SIPPeer {
     }
 
     /// Adds a user to a container (MS-PRES 3.5.5).
-    public func place(_ member: String, in container: Int, version: Int = 0, at now: Instant) {
+    package func place(_ member: String, in container: Int, version: Int = 0, at now: Instant) {
         let body = """
             <setContainerMembers xmlns="http://schemas.microsoft.com/2006/09/sip/container-management"><container id="\(container)" \
             version="\(version)"><member type="user" value="\(EnhancedDocuments.escape(member))"/></container></setContainerMembers>
@@ -330,7 +330,7 @@ public final class EnhancedClient: SIPPeer {
     }
 
     /// Sends a SERVICE for the user with this content type and body.
-    public func service(_ type: String, _ body: String, at now: Instant) {
+    package func service(_ type: String, _ body: String, at now: Instant) {
         var request = request(.service, user, callID: token())
         request.headers.append(.contentType, type)
         request.body = Array(body.utf8)

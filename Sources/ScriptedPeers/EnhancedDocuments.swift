@@ -1,18 +1,18 @@
 import XMLCore
 
 /// Presence of an enterprise presentity, as far as scripts need it.
-public struct EnhancedState: Hashable, Sendable {
+package struct EnhancedState: Hashable, Sendable {
     /// Availability number (MS-PRES 2.2.2.7.1).
-    public var availability: Int
+    package var availability: Int
     /// Activity token; nil for none.
-    public var token: String?
+    package var token: String?
     /// Personal note; nil for none.
-    public var note: String?
+    package var note: String?
     /// Display name in the contact card; nil for none.
-    public var displayName: String?
+    package var displayName: String?
 
     /// Creates a state; only the availability is required.
-    public init(_ availability: Int, token: String? = nil, note: String? = nil, displayName: String? = nil) {
+    package init(_ availability: Int, token: String? = nil, note: String? = nil, displayName: String? = nil) {
         self.availability = availability
         self.token = token
         self.note = note
@@ -21,7 +21,7 @@ public struct EnhancedState: Hashable, Sendable {
 }
 
 /// Microsoft presence documents as hand-written text, so that the peers do not use the codecs under test.
-public enum EnhancedDocuments {
+package enum EnhancedDocuments {
     static func escape(_ text: String) -> String {
         var result = ""
         for character in text {
@@ -38,7 +38,7 @@ public enum EnhancedDocuments {
 
     /// Returns the body of a category SUBSCRIBE (MS-PRES 2.2.2.4.1).
     /// - Parameter context: Content of each resource's context element; nil omits the element.
-    public static func batchSubscribe(
+    package static func batchSubscribe(
         watcher: String, resources: [String], categories: [String], context: String? = nil, action: String = "subscribe"
     ) -> String {
         let names = categories.map { "<category name=\"\(escape($0))\"/>" }.joined()
@@ -74,7 +74,7 @@ public enum EnhancedDocuments {
     }
 
     /// Returns a categories document for a watcher (MS-PRES 2.2.2.5) with the named categories.
-    public static func categories(_ state: EnhancedState?, of uri: String, names: [String], published: String) -> String {
+    package static func categories(_ state: EnhancedState?, of uri: String, names: [String], published: String) -> String {
         var text = "<categories xmlns=\"http://schemas.microsoft.com/2006/09/sip/categories\" uri=\"\(escape(uri))\">"
         for name in names {
             guard let state, let body = body(name, state) else {
@@ -113,7 +113,7 @@ public enum EnhancedDocuments {
     }
 
     /// Instance state that a server sends instead of presence (MS-PRES 3.4.5.1.3.1).
-    public enum InstanceState: Hashable, Sendable {
+    package enum InstanceState: Hashable, Sendable {
         /// `resubscribe`, with the pool's GRUU where it is known.
         case elsewhere(pool: String?)
         case terminated(reason: String, status: Int? = nil)
@@ -141,15 +141,15 @@ public enum EnhancedDocuments {
     }
 
     /// Resource of a resource list without presence (MS-PRES 2.2.2.4.2).
-    public struct Rejection: Hashable, Sendable {
+    package struct Rejection: Hashable, Sendable {
         /// URI of the resource, as written in the list.
-        public var uri: String
+        package var uri: String
         /// State of the instance: `terminated`, `pending` or `resubscribe`.
-        public var state: String
+        package var state: String
         /// Reason attribute; nil when absent.
-        public var reason: String?
+        package var reason: String?
         /// Pool in `poolFqdn`; nil when absent.
-        public var pool: String?
+        package var pool: String?
     }
 
     /// Resources of a resource list without presence.

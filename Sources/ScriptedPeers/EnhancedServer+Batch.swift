@@ -5,12 +5,12 @@ extension EnhancedServer {
     // MARK: Script actions
 
     /// Resources of every batch dialog, with the Request-URI that opened it.
-    public var batches: [(pool: String, resources: [String])] {
+    package var batches: [(pool: String, resources: [String])] {
         dialogs.compactMap { dialog in dialog.batch.map { (dialog.parties.pool, $0.resources.map(\.uri)) } }
     }
 
     /// Replaces a presentity's presence by an instance state and notifies its watchers; nil restores the presence.
-    public func judge(_ presentity: String, _ instanceState: EnhancedDocuments.InstanceState?, at now: Instant) {
+    package func judge(_ presentity: String, _ instanceState: EnhancedDocuments.InstanceState?, at now: Instant) {
         instanceStates[presentity] = instanceState
         for dialog in dialogs where watches(dialog, presentity) {
             if let instanceState, let uri = dialog.batch?.resources.first(where: { same($0.uri, presentity) })?.uri {
@@ -22,7 +22,7 @@ extension EnhancedServer {
     }
 
     /// Moves a user to another pool and redirects its watchers there (MS-PRES 3.4.5.1.3.1).
-    public func move(_ presentity: String, to pool: String?, at now: Instant) {
+    package func move(_ presentity: String, to pool: String?, at now: Instant) {
         elsewhere[presentity] = .some(pool)
         for dialog in dialogs where watches(dialog, presentity) {
             guard let uri = dialog.batch?.resources.first(where: { same($0.uri, presentity) })?.uri else { continue }

@@ -3,30 +3,30 @@ import SIPCore
 /// Enterprise presence server for single and batch category subscriptions, msrtc.pidf and PIDF (MS-PRES 3.4.5, 3.7.5).
 ///
 /// Serves all pools of its enterprise; the Request-URI names the pool.
-public final class EnhancedServer: ScriptedNotifier {
+package final class EnhancedServer: ScriptedNotifier {
     /// Document format of a subscription.
-    public enum Form: Sendable { case categories, msrtc, pidf }
+    package enum Form: Sendable { case categories, msrtc, pidf }
 
     private var states: [String: EnhancedState] = [:]
     /// Whether the first notification is sent in the 200 when the watcher offers it (MS-SIP 3.4).
-    public var piggybacks = true
+    package var piggybacks = true
     /// Whether BENOTIFY is used when the watcher offers it (MS-SIP 3.5).
-    public var usesBenotify = false
+    package var usesBenotify = false
     /// Supported formats; a SUBSCRIBE for other formats gets 406.
-    public var forms: [Form] = [.categories, .msrtc, .pidf]
+    package var forms: [Form] = [.categories, .msrtc, .pidf]
     /// Whether batches are accepted; otherwise they get 420.
-    public var takesBatches = true
+    package var takesBatches = true
     /// Limit of resources in one batch dialog; above it a SUBSCRIBE gets 413 (MS-PRES 3.4.5.1.3).
-    public var batchLimit = Int.max
+    package var batchLimit = Int.max
     /// Presentities at another pool, with the pool's GRUU where it is known (MS-PRES 3.4.5.1.3.1).
-    public var elsewhere: [String: String?] = [:]
+    package var elsewhere: [String: String?] = [:]
     /// Redirects every subscription with `resubscribe` to the returned pool for its Request-URI; nil redirects none.
-    public var sendsOn: ((_ requestURI: String) -> String?)?
+    package var sendsOn: ((_ requestURI: String) -> String?)?
     /// Instance states that replace the presence of presentities.
     var instanceStates: [String: EnhancedDocuments.InstanceState] = [:]
 
     /// Store of publications by SERVICE.
-    public let home = ScriptedHome()
+    package let home = ScriptedHome()
     private var endAlarm: UInt64?
 
     override func answer(_ request: SIPRequest, from source: InboundMessage, at now: Instant) -> SIPResponse? {
@@ -42,7 +42,7 @@ public final class EnhancedServer: ScriptedNotifier {
     }
 
     /// Replaces the presence of a presentity and notifies its watchers.
-    public func set(_ presentity: String, _ state: EnhancedState?, at now: Instant) {
+    package func set(_ presentity: String, _ state: EnhancedState?, at now: Instant) {
         states[SIPURI.key(of: presentity)] = state
         changed(presentity, at: now)
     }

@@ -1,5 +1,5 @@
 /// Fault of a document that a scripted server sends.
-public enum NotifiedFlaw: Sendable {
+package enum NotifiedFlaw: Sendable {
     /// Optional elements that violate their standard, beside valid ones: deployed programs write them.
     case oddPieces
     /// Only the first half of the octets.

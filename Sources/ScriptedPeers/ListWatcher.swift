@@ -3,30 +3,30 @@ import XMLCore
 
 /// SIMPLE watcher with its own list of presentities (RFC 5367) that reads the notifications of a resource list server (RFC 4662).
 /// `presentity` is the list server.
-public final class ListWatcher: ScriptedWatcher {
+package final class ListWatcher: ScriptedWatcher {
     /// Presence and state of one presentity of the list.
-    public struct Entry: Equatable, Sendable {
+    package struct Entry: Equatable, Sendable {
         /// State of the instance: `active`, `pending` or `terminated`; nil when the resource has no instance.
-        public var state: String?
+        package var state: String?
         /// Reason of a terminated instance; nil when absent.
-        public var reason: String?
+        package var reason: String?
         /// Presence of an active instance; nil otherwise.
-        public var presence: ObservedPresence?
+        package var presence: ObservedPresence?
     }
 
     /// Presentities in the list of the next SUBSCRIBE.
-    public var list: [String] = []
+    package var list: [String] = []
     /// Entries by URI, merged over all notifications of the subscription.
-    public private(set) var entries: [String: Entry] = [:]
+    package private(set) var entries: [String: Entry] = [:]
     /// URIs in each notification, in its order.
-    public private(set) var reports: [[String]] = []
+    package private(set) var reports: [[String]] = []
     private var version: UInt32?
 
     /// Always true.
-    public override var namesSeveral: Bool { true }
+    package override var namesSeveral: Bool { true }
 
     /// Returns the presence of a presentity of the list; nil when unknown.
-    public override func presence(of presentity: String) -> ObservedPresence? { entries[presentity]?.presence }
+    package override func presence(of presentity: String) -> ObservedPresence? { entries[presentity]?.presence }
 
     override func dress(_ request: inout SIPRequest) {
         request.headers.append(.accept, "application/pidf+xml, application/rlmi+xml, multipart/related")

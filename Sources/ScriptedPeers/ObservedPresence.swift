@@ -2,31 +2,31 @@ import XMLCore
 
 /// Presence as a reader would see it in a document of any format; read from the XML by local names and namespaces, so that the codecs under
 /// test are not used to check themselves.
-public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
+package struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
     /// Availability of the aggregate state, or the greatest one (MS-PRES 7.2); in msrtc.pidf `state@avail`.
-    public var availability: Int?
+    package var availability: Int?
     /// Token of the first activity; nil for none.
-    public var activityToken: String?
+    package var activityToken: String?
     /// `open` or `closed` of the first tuple with a basic status; nil for none.
-    public var basic: String?
+    package var basic: String?
     /// RPID activities by element name, from both namespaces.
-    public var activities: Set<String> = []
+    package var activities: Set<String> = []
     /// Texts of all notes, in document order.
-    public var notes: [String] = []
+    package var notes: [String] = []
     /// First display name; nil for none.
-    public var displayName: String?
+    package var displayName: String?
     /// Entity or categories URI of the document.
-    public var entity: String?
+    package var entity: String?
     /// Names of the categories in the document; empty for other formats.
-    public var categories: Set<String> = []
+    package var categories: Set<String> = []
     /// Values of `availability@aggregate` and `activity@aggregate`; msrtc.pidf only.
-    public var aggregate: [Int] = []
+    package var aggregate: [Int] = []
 
     /// Creates an empty presence.
-    public init() {}
+    package init() {}
 
     /// Reads a PIDF, xpidf, categories or msrtc.pidf document; other root elements give an empty presence.
-    public init(_ document: [UInt8]) throws(XMLError) {
+    package init(_ document: [UInt8]) throws(XMLError) {
         let root = try XMLTree.parse(document).root
         switch root.localName {
         case "presence": readPIDF(root)
@@ -121,7 +121,7 @@ public struct ObservedPresence: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Summary for a test failure.
-    public var description: String {
+    package var description: String {
         var parts: [String] = []
         if let availability { parts.append("availability \(availability)") }
         if let activityToken { parts.append("token \(activityToken)") }

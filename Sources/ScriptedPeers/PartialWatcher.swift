@@ -3,11 +3,11 @@ import SIPCore
 import XMLCore
 
 /// SIMPLE watcher that prefers partial PIDF (RFC 5262, RFC 5263) and maintains the resulting presence document.
-public final class PartialWatcher: ScriptedWatcher {
+package final class PartialWatcher: ScriptedWatcher {
     private var document: [UInt8]?
     private var version: UInt32?
     /// Number of received difference documents.
-    public private(set) var differences = 0
+    package private(set) var differences = 0
 
     override func dress(_ request: inout SIPRequest) {
         request.headers.append(.accept, "application/pidf-diff+xml, application/pidf+xml;q=0.5")

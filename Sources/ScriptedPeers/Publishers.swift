@@ -2,40 +2,40 @@ import SIPCore
 import XMLCore
 
 /// PIDF publisher for one presentity (RFC 3903 4): keeps its entity-tag, and publishes anew when the tag is unknown to the server.
-public final class PIDFPublisher: SIPPeer {
+package final class PIDFPublisher: SIPPeer {
     /// URI of the presentity, also used in From and To.
-    public let presentity: String
+    package let presentity: String
     /// Entity-tag of the publication; nil before the first one and after its removal.
-    public private(set) var entityTag: String?
+    package private(set) var entityTag: String?
     /// Outcome of the last request; nil before the first.
-    public private(set) var lastAnswer: PeerAnswer?
+    package private(set) var lastAnswer: PeerAnswer?
     /// All entity-tags received so far, to detect reuse.
-    public private(set) var entityTags: [String] = []
+    package private(set) var entityTags: [String] = []
     /// Time at which the last unanswered PUBLISH failed; the server may hold a publication with an unknown entity-tag since then. nil when
     /// all were answered.
-    public private(set) var lastUnanswered: Instant?
+    package private(set) var lastUnanswered: Instant?
     /// Time of the last 503; nil without one.
-    public private(set) var lastUnavailable: Instant?
+    package private(set) var lastUnavailable: Instant?
     private var number: UInt32 = 0
     private var waiting: (() -> Void)?
     /// Whether a response is awaited.
-    public private(set) var isBusy = false
+    package private(set) var isBusy = false
 
-    public init(name: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
+    package init(name: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
         self.presentity = presentity
         super.init(name: name, address: address, nextHop: nextHop, seed: seed)
     }
 
     /// Publishes a document, replacing the previous one.
-    public func publish(_ document: String, expires: UInt32 = 600, at now: Instant) {
+    package func publish(_ document: String, expires: UInt32 = 600, at now: Instant) {
         send(document, expires: expires, at: now)
     }
 
     /// Refreshes the publication.
-    public func refresh(expires: UInt32 = 600, at now: Instant) { send(nil, expires: expires, at: now) }
+    package func refresh(expires: UInt32 = 600, at now: Instant) { send(nil, expires: expires, at: now) }
 
     /// Removes the publication.
-    public func remove(at now: Instant) { send(nil, expires: 0, at: now) }
+    package func remove(at now: Instant) { send(nil, expires: 0, at: now) }
 
     private func send(_ document: String?, expires: UInt32, at now: Instant) {
         // Sends one PUBLISH at a time, since each needs the entity-tag of the previous one (RFC 3903 4.1).
@@ -86,22 +86,22 @@ public final class PIDFPublisher: SIPPeer {
 }
 
 /// Enterprise endpoint that publishes categories by SERVICE (MS-PRES 3.2.4) and takes over current versions after a 409.
-public final class CategoryPublisher: SIPPeer {
+package final class CategoryPublisher: SIPPeer {
     /// One instance to publish.
-    public struct Publication: Sendable {
+    package struct Publication: Sendable {
         /// Name of the category.
-        public var category: String
+        package var category: String
         /// Instance number within the category.
-        public var instance: UInt32
+        package var instance: UInt32
         /// Number of the container.
-        public var container: Int
+        package var container: Int
         /// Lifetime type: `time`, `static`, `user` or `endpoint`.
-        public var expireType: String
+        package var expireType: String
         /// XML of the category; nil publishes an empty element.
-        public var body: String?
+        package var body: String?
 
         /// Creates an instance; by default its lifetime is a time.
-        public init(_ category: String, instance: UInt32, container: Int, expireType: String = "time", body: String?) {
+        package init(_ category: String, instance: UInt32, container: Int, expireType: String = "time", body: String?) {
             self.category = category
             self.instance = instance
             self.container = container
@@ -111,26 +111,26 @@ public final class CategoryPublisher: SIPPeer {
     }
 
     /// URI of the presentity, also used in From and To.
-    public let presentity: String
+    package let presentity: String
     /// Outcome of the last request; nil before the first.
-    public private(set) var lastAnswer: PeerAnswer?
+    package private(set) var lastAnswer: PeerAnswer?
     /// Response to the last change of container members; nil before it arrives.
-    public private(set) var lastMembersAnswer: PeerAnswer?
+    package private(set) var lastMembersAnswer: PeerAnswer?
     /// Number of 409 responses.
-    public private(set) var conflicts = 0
+    package private(set) var conflicts = 0
     /// Number of publications without a response yet.
-    public private(set) var awaited = 0
+    package private(set) var awaited = 0
     private var versions: [String: UInt32] = [:]
     private var number: UInt32 = 0
 
-    public init(name: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
+    package init(name: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
         self.presentity = presentity
         super.init(name: name, address: address, nextHop: nextHop, seed: seed)
     }
 
     /// Publishes a user state in the containers 0, 100, 200, 300 and 400; container 0 is visible to everyone (MS-PRES 1.3.1.3.3).
     /// - Parameter lifetime: Lifetime in seconds.
-    public func publish(availability: Int, note: String? = nil, lifetime: Int = 300, at now: Instant) {
+    package func publish(availability: Int, note: String? = nil, lifetime: Int = 300, at now: Instant) {
         let state = """
             <state xmlns="http://schemas.microsoft.com/2006/09/sip/state" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
             xsi:type="userState" manual="true"><availability>\(availability)</availability></state>
@@ -149,7 +149,7 @@ public final class CategoryPublisher: SIPPeer {
     }
 
     /// Publishes instances with the versions known so far; `lifetime` in seconds applies to those of type `time`.
-    public func publish(_ list: [Publication], lifetime: Int = 300, at now: Instant) {
+    package func publish(_ list: [Publication], lifetime: Int = 300, at now: Instant) {
         var text = "<publish xmlns=\"http://schemas.microsoft.com/2006/09/sip/rich-presence\"><publications uri=\"\(presentity)\">"
         for item in list {
             let version = versions[key(item)] ?? 0
@@ -186,7 +186,7 @@ public final class CategoryPublisher: SIPPeer {
     }
 
     /// Adds users to a container with this version (MS-PRES 3.5.4).
-    public func setMembers(container: Int, version: UInt32, adding users: [String], at now: Instant) {
+    package func setMembers(container: Int, version: UInt32, adding users: [String], at now: Instant) {
         lastMembersAnswer = nil
         var text =
             "<setContainerMembers xmlns=\"http://schemas.microsoft.com/2006/09/sip/container-management\"><container id=\"\(container)\" "
@@ -212,5 +212,5 @@ public final class CategoryPublisher: SIPPeer {
     private func key(_ item: Publication) -> String { "\(item.category) \(item.instance) \(item.container)" }
 
     /// Forgets all versions, so that the next publication causes a conflict.
-    public func forgetVersions() { versions = [:] }
+    package func forgetVersions() { versions = [:] }
 }

@@ -1,7 +1,7 @@
 import SIPCore
 
 /// Outcome of a request sent by a peer.
-public enum PeerAnswer: Sendable {
+package enum PeerAnswer: Sendable {
     case response(SIPResponse)
     /// Timer F fired (RFC 3261 17.1.2.2).
     case timeout
@@ -9,7 +9,7 @@ public enum PeerAnswer: Sendable {
     case unreachable(String)
 
     /// Status of the response; nil without one.
-    public var status: SIPStatus? {
+    package var status: SIPStatus? {
         if case .response(let response) = self { return response.status }
         return nil
     }
@@ -24,19 +24,19 @@ extension SIPURI {
 ///
 /// Uses its own non-INVITE transactions (RFC 3261 17), not those of the gateway, and records the other side's violations of standards in
 /// `faults`.
-public class SIPPeer: SansIOEndpoint {
+package class SIPPeer: SansIOEndpoint {
     /// Name of the peer in the transcript and in `faults`.
-    public let name: String
+    package let name: String
     /// Address on which it listens, also written into Via and Contact.
-    public let address: TransportAddress
+    package let address: TransportAddress
     /// Address to which requests outside dialogs are sent.
-    public let nextHop: TransportAddress
+    package let nextHop: TransportAddress
     /// Received requests without retransmissions, in order: all up to 2,000, then at least the latest 1,000.
-    public private(set) var requests: [SIPRequest] = []
+    package private(set) var requests: [SIPRequest] = []
     /// Violations of standards by the other side, as sentences.
-    public private(set) var faults: [String] = []
+    package private(set) var faults: [String] = []
     /// Whether the peer neither sends nor receives; its timers still run.
-    public var isMute = false
+    package var isMute = false
 
     private struct ClientTransaction {
         var bytes: [UInt8]
@@ -60,7 +60,7 @@ public class SIPPeer: SansIOEndpoint {
     private var counter: UInt64 = 0
 
     /// Creates a peer; equal names and seeds give equal identifiers.
-    public init(name: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
+    package init(name: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64) {
         self.name = name
         self.address = address
         self.nextHop = nextHop
@@ -190,7 +190,7 @@ public class SIPPeer: SansIOEndpoint {
     }
 
     /// Earliest retransmission, timeout or scheduled action; nil when there is none.
-    public final var nextDeadline: Instant? {
+    package final var nextDeadline: Instant? {
         var earliest: Instant?
         func consider(_ moment: Instant?) {
             if let moment, earliest.map({ moment < $0 }) ?? true { earliest = moment }
@@ -204,7 +204,7 @@ public class SIPPeer: SansIOEndpoint {
     }
 
     /// Runs due retransmissions, timeouts and scheduled actions.
-    public final func advance(to now: Instant) {
+    package final func advance(to now: Instant) {
         for branch in client.keys.sorted() {
             guard var transaction = client[branch] else { continue }
             if transaction.timeoutAt <= now {
@@ -232,7 +232,7 @@ public class SIPPeer: SansIOEndpoint {
     // MARK: Receiving
 
     /// Handles a message; ignored while the peer is mute.
-    public final func receive(_ message: InboundMessage, at now: Instant) {
+    package final func receive(_ message: InboundMessage, at now: Instant) {
         if isMute { return }
         switch SIPParser.parse(message.bytes, framing: message.connection == nil ? .datagram : .stream) {
         case .failure(let error):
@@ -245,7 +245,7 @@ public class SIPPeer: SansIOEndpoint {
     }
 
     /// Fails requests that could not be sent, and reports closed connections to the subclass.
-    public final func receive(_ notice: TransportNotice, at now: Instant) {
+    package final func receive(_ notice: TransportNotice, at now: Instant) {
         switch notice {
         case .closed(let connection, _):
             lost(connection, at: now)
@@ -306,7 +306,7 @@ public class SIPPeer: SansIOEndpoint {
     }
 
     /// Returns and removes the messages to send.
-    public final func takeOutput() -> [OutboundMessage] {
+    package final func takeOutput() -> [OutboundMessage] {
         defer { output = [] }
         return output
     }

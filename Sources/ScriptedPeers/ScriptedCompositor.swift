@@ -1,17 +1,17 @@
 import SIPCore
 
 /// Event state compositor of a scripted presence server (RFC 3903 6), written without the gateway's tables.
-public final class ScriptedCompositor {
+package final class ScriptedCompositor {
     /// Reaction to PUBLISH; with `silence` the publication is stored and not answered.
-    public var answer = ScriptedNotifier.Answer.accept
+    package var answer = ScriptedNotifier.Answer.accept
     /// Minimum lifetime in seconds: a shorter one gets 423 with this Min-Expires.
-    public var shortestExpiry: UInt32 = 0
+    package var shortestExpiry: UInt32 = 0
     /// Maximum lifetime granted, in seconds.
-    public var longestExpiry: UInt32 = 3_600
+    package var longestExpiry: UInt32 = 3_600
     /// Number of PUBLISH requests answered with 412.
-    public private(set) var unknownTags = 0
+    package private(set) var unknownTags = 0
     /// Number of PUBLISH requests answered with 423.
-    public private(set) var tooBrief = 0
+    package private(set) var tooBrief = 0
 
     private struct Publication {
         var tag: String
@@ -23,7 +23,7 @@ public final class ScriptedCompositor {
     private var lastTag = 0
 
     /// Current documents of an identity, oldest first.
-    public func documents(of presentity: String) -> [String] {
+    package func documents(of presentity: String) -> [String] {
         (publications[SIPURI.key(of: presentity)] ?? []).map { String(decoding: $0.document, as: UTF8.self) }
     }
 
@@ -38,7 +38,7 @@ public final class ScriptedCompositor {
     var nextLapse: Instant? { publications.values.flatMap { $0.map(\.lapsesAt) }.min() }
 
     /// Forgets all publications, as after a restart.
-    public func restart() { publications = [:] }
+    package func restart() { publications = [:] }
 
     /// Answers a PUBLISH.
     /// - Parameter changed: Called with the identity of each changed publication.

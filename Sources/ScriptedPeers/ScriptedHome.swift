@@ -2,9 +2,9 @@ import SIPCore
 import XMLCore
 
 /// Category publications at a scripted enterprise server (MS-PRES 3.2), written without the gateway's model.
-public final class ScriptedHome {
+package final class ScriptedHome {
     /// Reaction to a SERVICE publication.
-    public enum Answer: Sendable {
+    package enum Answer: Sendable {
         case accept
         /// Answers 409 with newer versions.
         case conflict
@@ -14,33 +14,33 @@ public final class ScriptedHome {
     }
 
     /// Stored instance of a category.
-    public struct Instance: Sendable {
+    package struct Instance: Sendable {
         /// Name of the category.
-        public var category: String
+        package var category: String
         /// Number of the container.
-        public var container: Int
+        package var container: Int
         /// Instance number.
-        public var number: UInt32
+        package var number: UInt32
         /// Current version; the next publication must name it.
-        public var version: UInt32
+        package var version: UInt32
         /// Time at which the instance expires.
-        public var endsAt: Instant
+        package var endsAt: Instant
         /// XML of the category.
-        public var body: String
+        package var body: String
     }
 
     /// Reaction to SERVICE publications.
-    public var answer = Answer.accept
+    package var answer = Answer.accept
     /// Maximum lifetime of an instance, in seconds.
     private static let longestLife = 86_400
     /// Number of publications answered with 409.
-    public private(set) var conflicts = 0
+    package private(set) var conflicts = 0
     /// Endpoint identifiers (epid) of all publishers.
-    public private(set) var endpoints: Set<String> = []
+    package private(set) var endpoints: Set<String> = []
     private var users: [String: [Instance]] = [:]
 
     /// Current instances of a user.
-    public func instances(of user: String) -> [Instance] { users[SIPURI.key(of: user)] ?? [] }
+    package func instances(of user: String) -> [Instance] { users[SIPURI.key(of: user)] ?? [] }
 
     /// Removes expired instances and returns the keys of their users.
     func expire(at now: Instant) -> [String] {
@@ -53,10 +53,10 @@ public final class ScriptedHome {
     var nextEnd: Instant? { users.values.flatMap { $0.map(\.endsAt) }.min() }
 
     /// Forgets all instances, as after a restart.
-    public func restart() { users = [:] }
+    package func restart() { users = [:] }
 
     /// Increases the versions of all instances of a user, as if another endpoint had published.
-    public func overwrite(_ user: String) {
+    package func overwrite(_ user: String) {
         for index in users[SIPURI.key(of: user), default: []].indices { users[SIPURI.key(of: user)]?[index].version += 3 }
     }
 

@@ -4,9 +4,9 @@ import XMLCore
 /// Lists of a scripted presence server: stored ones (RFC 4662) and those in a SUBSCRIBE (RFC 5367).
 ///
 /// Writes its bodies as text, without the codecs under test.
-public final class ScriptedListService {
+package final class ScriptedListService {
     /// State of a member; members without one are active.
-    public enum InstanceState: Sendable {
+    package enum InstanceState: Sendable {
         /// Listed without an instance.
         case unknown
         case pending
@@ -18,21 +18,21 @@ public final class ScriptedListService {
     }
 
     /// Members of the stored lists, by list URI.
-    public var kept: [String: [String]] = [:]
+    package var kept: [String: [String]] = [:]
     /// URI that accepts lists in a SUBSCRIBE; nil for none.
-    public var adHocURI: String?
+    package var adHocURI: String?
     /// States of members, by `aorKey`.
     var instanceStates: [String: InstanceState] = [:]
     /// Status with which list subscriptions are refused; nil accepts them.
-    public var refusal: SIPStatus?
+    package var refusal: SIPStatus?
     /// Whether the first notification of a dialog lists the members without instances, and the next one is full.
-    public var beginsWithoutInstances = false
+    package var beginsWithoutInstances = false
     /// Number of list SUBSCRIBEs that opened a dialog.
-    public private(set) var opened = 0
+    package private(set) var opened = 0
     /// Members of each opened list, in their order.
-    public private(set) var requested: [[String]] = []
+    package private(set) var requested: [[String]] = []
     /// Number of notifications with full state.
-    public private(set) var fullNotifications = 0
+    package private(set) var fullNotifications = 0
 
     private struct View {
         var members: [String]

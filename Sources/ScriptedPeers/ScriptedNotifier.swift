@@ -1,9 +1,9 @@
 import SIPCore
 
 /// Scripted notifier (RFC 6665 4.2) with behavior that can change at any time; subclasses hold the presence and write the documents.
-public class ScriptedNotifier: SIPPeer {
+package class ScriptedNotifier: SIPPeer {
     /// Reaction to a request.
-    public enum Answer: Sendable {
+    package enum Answer: Sendable {
         case accept
         /// Refuses, with additional headers such as Retry-After.
         case refuse(SIPStatus, [SIPHeaderName: String] = [:])
@@ -12,34 +12,34 @@ public class ScriptedNotifier: SIPPeer {
     }
 
     /// Behavior towards subscriptions.
-    public struct Manners: Sendable {
+    package struct Manners: Sendable {
         /// Reaction to new subscriptions; `silence` applies to refreshes too.
-        public var answer = Answer.accept
+        package var answer = Answer.accept
         /// Reaction to every SUBSCRIBE for these presentities, in a dialog too.
-        public var answers: [String: Answer] = [:]
+        package var answers: [String: Answer] = [:]
         /// Reaction to OPTIONS; nil: 405.
-        public var answerToOptions: Answer?
+        package var answerToOptions: Answer?
         /// Whether the state is `pending` instead of `active`, without presence.
-        public var isPending = false
+        package var isPending = false
         /// Maximum lifetime granted, in seconds.
-        public var longestExpiry: UInt32 = 3600
+        package var longestExpiry: UInt32 = 3600
         /// Minimum lifetime in seconds: a shorter one gets 423 with this Min-Expires.
-        public var shortestExpiry: UInt32 = 0
+        package var shortestExpiry: UInt32 = 0
         /// Whether the first NOTIFY is sent before the 200.
-        public var notifiesBeforeAnswering = false
+        package var notifiesBeforeAnswering = false
         /// Whether the NOTIFY required after every 2xx is omitted.
-        public var withholdsFirstNotify = false
+        package var withholdsFirstNotify = false
         /// Whether dialogs end at their expiry with a NOTIFY; otherwise silently.
-        public var announcesExpiry = true
+        package var announcesExpiry = true
         /// Whether a NOTIFY waits for the response to the previous one.
-        public var waitsForAnswers = true
+        package var waitsForAnswers = true
         /// Whether every document has additional invalid optional elements.
-        public var writesOddPieces = false
+        package var writesOddPieces = false
         /// Number of next documents that are unreadable.
-        public var unreadableDocuments = 0
+        package var unreadableDocuments = 0
 
         /// Creates the default behavior: accept, notify and wait for responses.
-        public init() {}
+        package init() {}
     }
 
     final class Dialog {
@@ -142,20 +142,20 @@ public class ScriptedNotifier: SIPPeer {
     }
 
     /// Current behavior; a change applies from the next message.
-    public var manners = Manners()
+    package var manners = Manners()
     private(set) var dialogs: [Dialog] = []
     /// Dialogs lost without a sign to the other side: the server stayed up, and no connection ended.
     private var lostUnheard: [Dialog] = []
     /// Number of current dialogs.
-    public var dialogCount: Int { dialogs.count }
+    package var dialogCount: Int { dialogs.count }
     /// Watchers of the current dialogs, one entry per dialog.
-    public var watchers: [String] { dialogs.map(\.parties.watcher) }
+    package var watchers: [String] { dialogs.map(\.parties.watcher) }
     /// Number of SUBSCRIBEs answered with 200 outside a dialog, polls included.
-    public private(set) var acceptedCount = 0
+    package private(set) var acceptedCount = 0
     /// Number of NOTIFYs and BENOTIFYs sent, by method.
-    public private(set) var notifications: [SIPMethod: Int] = [:]
+    package private(set) var notifications: [SIPMethod: Int] = [:]
     /// Number of NOTIFYs without a 2xx response.
-    public private(set) var failedNotifications = 0
+    package private(set) var failedNotifications = 0
 
     // MARK: Dialect
 
@@ -194,10 +194,10 @@ public class ScriptedNotifier: SIPPeer {
     }
 
     /// Notifies the watchers of a presentity again, for example after a change of manners.
-    public final func notifyAgain(_ presentity: String, at now: Instant) { changed(presentity, at: now) }
+    package final func notifyAgain(_ presentity: String, at now: Instant) { changed(presentity, at: now) }
 
     /// Ends the subscriptions to a presentity with a final NOTIFY.
-    public final func terminate(
+    package final func terminate(
         _ presentity: String, _ reason: SubscriptionState.TerminationReason?, retryAfter: UInt32? = nil, at now: Instant
     ) {
         for dialog in dialogs where watches(dialog, presentity) {
@@ -207,7 +207,7 @@ public class ScriptedNotifier: SIPPeer {
     }
 
     /// Drops all dialogs without notification, as after a restart: refreshes get 481.
-    public final func forgetDialogs() {
+    package final func forgetDialogs() {
         for dialog in dialogs { cancel(dialog.expiry.alarm) }
         for dialog in dialogs { loseUnheard(dialog) }
         dialogs = []

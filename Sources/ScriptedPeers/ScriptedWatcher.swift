@@ -4,9 +4,9 @@ import SIPCore
 ///
 ///     idle -subscribe-> asked -2xx or NOTIFY-> live -NOTIFY terminated, expiry, 481-> ended
 ///                         \-300...699-> refused    \-no answer-> unanswered
-public class ScriptedWatcher: SIPPeer {
+package class ScriptedWatcher: SIPPeer {
     /// State of the subscription.
-    public enum Phase: Equatable, Sendable {
+    package enum Phase: Equatable, Sendable {
         case idle, asked, live, unanswered
         case refused(Int)
         /// With the reason of the final NOTIFY (empty without one), `expired`, `unanswered`, or the status that ended the dialog.
@@ -14,50 +14,50 @@ public class ScriptedWatcher: SIPPeer {
     }
 
     /// Message that carried a notification.
-    public enum NotificationKind: Sendable { case notify, benotify, piggyback }
+    package enum NotificationKind: Sendable { case notify, benotify, piggyback }
 
     /// One received notification.
-    public struct Notification: Sendable {
+    package struct Notification: Sendable {
         /// Time of arrival.
-        public var time: Instant
+        package var time: Instant
         /// Message that carried it.
-        public var kind: NotificationKind
+        package var kind: NotificationKind
         /// CSeq number of the NOTIFY or BENOTIFY, or of the one that a 200 replaces.
-        public var cSeq: UInt32
+        package var cSeq: UInt32
         /// Subscription-State; nil when it was missing.
-        public var state: SubscriptionState?
+        package var state: SubscriptionState?
         /// Content type without parameters; nil without a body.
-        public var contentType: String?
+        package var contentType: String?
         /// Body as received.
-        public var body: [UInt8]
+        package var body: [UInt8]
         /// Presence in the body; nil when it holds no document.
-        public var presence: ObservedPresence?
+        package var presence: ObservedPresence?
     }
 
     /// URI of the watcher.
-    public let watcher: String
+    package let watcher: String
     /// Request-URI of the first SUBSCRIBE: the presentity, or a server.
-    public let presentity: String
+    package let presentity: String
     /// Current state of the subscription.
-    public private(set) var phase = Phase.idle
+    package private(set) var phase = Phase.idle
     /// Accepted notifications, oldest first: all up to 2,000, then at least the latest 1,000.
-    public private(set) var notifications: [Notification] = []
+    package private(set) var notifications: [Notification] = []
     /// Presence merged over all notifications of the subscription; nil before the first document.
-    public private(set) var presence: ObservedPresence?
+    package private(set) var presence: ObservedPresence?
     /// State in the last notification: active, pending or terminated.
-    public private(set) var subscriptionState: SubscriptionState?
+    package private(set) var subscriptionState: SubscriptionState?
     /// Seconds granted by the last 2xx; nil before the first.
-    public private(set) var granted: UInt32?
+    package private(set) var granted: UInt32?
     /// Last final response to a SUBSCRIBE.
-    public private(set) var lastResponse: SIPResponse?
+    package private(set) var lastResponse: SIPResponse?
     /// Number of notifications refused because their CSeq was not higher than an earlier one; BENOTIFYs count only on the same connection.
-    public private(set) var staleNotifications = 0
+    package private(set) var staleNotifications = 0
     /// Whether the watcher refreshes at half the granted time.
-    public var refreshesItself = false
+    package var refreshesItself = false
     /// Called after each notification has been recorded.
-    public var whenNotified: (() -> Void)?
+    package var whenNotified: (() -> Void)?
     /// Response to every NOTIFY; nil sends none.
-    public var notifyAnswer: SIPStatus? = .ok
+    package var notifyAnswer: SIPStatus? = .ok
 
     private var dialog = DialogState()
     private var lifetime = Lifetime()
@@ -84,7 +84,7 @@ public class ScriptedWatcher: SIPPeer {
     }
 
     /// Creates an idle watcher; `watcher` and `presentity` are SIP URIs.
-    public init(
+    package init(
         name: String, watcher: String, presentity: String, address: TransportAddress, nextHop: TransportAddress, seed: UInt64
     ) {
         self.watcher = watcher
@@ -95,10 +95,10 @@ public class ScriptedWatcher: SIPPeer {
     // MARK: Dialect
 
     /// Whether one subscription covers several presentities.
-    public var namesSeveral: Bool { false }
+    package var namesSeveral: Bool { false }
 
     /// Current presence of a watched presentity; nil when unknown.
-    public func presence(of presentity: String) -> ObservedPresence? { presence }
+    package func presence(of presentity: String) -> ObservedPresence? { presence }
 
     /// Adds Accept and other headers of the dialect to a SUBSCRIBE.
     func dress(_ request: inout SIPRequest) {}
@@ -116,7 +116,7 @@ public class ScriptedWatcher: SIPPeer {
     // MARK: Script actions
 
     /// Subscribes in a new dialog.
-    public final func subscribe(expires: UInt32 = 600, at now: Instant) {
+    package final func subscribe(expires: UInt32 = 600, at now: Instant) {
         cancel(lifetime.expiryAlarm)
         cancel(lifetime.refreshAlarm)
         dialog = DialogState(callID: token(), localTag: token())
@@ -127,15 +127,15 @@ public class ScriptedWatcher: SIPPeer {
     }
 
     /// Fetches the presence once, without a subscription (RFC 6665 4.4.3).
-    public final func poll(at now: Instant) { subscribe(expires: 0, at: now) }
+    package final func poll(at now: Instant) { subscribe(expires: 0, at: now) }
 
     /// Refreshes the subscription; does nothing unless it is live.
-    public final func refresh(expires: UInt32 = 600, at now: Instant) {
+    package final func refresh(expires: UInt32 = 600, at now: Instant) {
         if phase == .live { sendSubscribe(expires: expires, at: now) }
     }
 
     /// Ends a live subscription; the final NOTIFY ends the dialog.
-    public final func unsubscribe(at now: Instant) {
+    package final func unsubscribe(at now: Instant) {
         guard phase == .live else { return }
         cancel(lifetime.refreshAlarm)
         refreshesItself = false
@@ -143,13 +143,13 @@ public class ScriptedWatcher: SIPPeer {
     }
 
     /// Whether the subscription has ended, by a final notification, a refusal of a refresh or expiry.
-    public final var isOver: Bool {
+    package final var isOver: Bool {
         if case .ended = phase { return true }
         return false
     }
 
     /// Forgets the dialog without ending it, as after a power failure.
-    public final func forget() {
+    package final func forget() {
         cancel(lifetime.expiryAlarm)
         cancel(lifetime.refreshAlarm)
         phase = .idle

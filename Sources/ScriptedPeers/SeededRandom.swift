@@ -1,14 +1,14 @@
 /// The only random source of a simulation: SplitMix64 with one seed, so that the same seed repeats a run.
-public struct SeededRandom: RandomNumberGenerator, Sendable {
+package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a generator; equal seeds give equal sequences.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
     /// Returns the next 64 random bits.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -17,14 +17,14 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     }
 
     /// Returns true with the given probability; 0 and 1 consume no random number.
-    public mutating func chance(_ probability: Double) -> Bool {
+    package mutating func chance(_ probability: Double) -> Bool {
         if probability <= 0 { return false }
         if probability >= 1 { return true }
         return Double.random(in: 0..<1, using: &self) < probability
     }
 
     /// Returns an independent generator for one part of a simulation, so that its draws do not shift those of other parts.
-    public mutating func split() -> SeededRandom {
+    package mutating func split() -> SeededRandom {
         SeededRandom(seed: next())
     }
 }

@@ -1,7 +1,7 @@
 /// PIDF documents as hand-written text, without the codecs under test.
-public enum SimpleDocuments {
+package enum SimpleDocuments {
     /// Returns a PIDF document with one tuple and one person.
-    public static func pidf(
+    package static func pidf(
         of presentity: String, _ basic: String, activities: [String] = [], note: String? = nil, displayName: String? = nil
     ) -> String {
         let elements = activities.map { "<rpid:\($0)/>" }.joined()
@@ -19,7 +19,7 @@ public enum SimpleDocuments {
     }
 
     /// Returns a long PIDF document with many elements, for which differences are shorter.
-    public static func rich(
+    package static func rich(
         of presentity: String, _ basic: String = "open", activity: String = "on-the-phone", note: String, name: String = "Alice Example"
     ) -> String {
         """

@@ -4,9 +4,9 @@ import XMLCore
 
 /// SIMPLE presence server: PIDF for every presentity (RFC 3856), differences for watchers that accept them (RFC 5263), and lists (RFC 4662,
 /// RFC 5367).
-public final class SimplePresenceServer: ScriptedNotifier {
+package final class SimplePresenceServer: ScriptedNotifier {
     /// Fault in a notification; each entry of `blunders` is used once.
-    public enum Blunder: Sendable {
+    package enum Blunder: Sendable {
         /// Skips a version number, as if a notification were lost.
         case skipsVersion
         /// Repeats the previous notification; the change follows later.
@@ -17,22 +17,22 @@ public final class SimplePresenceServer: ScriptedNotifier {
 
     private var documents: [String: [UInt8]] = [:]
     /// Publications; watchers see the newest publication of a presentity.
-    public let compositor = ScriptedCompositor()
+    package let compositor = ScriptedCompositor()
     private var lapseAlarm: UInt64?
     /// Whether differences are sent to watchers that accept them.
-    public var sendsDifferences = true
+    package var sendsDifferences = true
     /// Faults of the next notifications with differences, and of partial list notifications.
-    public var blunders: [Blunder] = []
+    package var blunders: [Blunder] = []
     /// Whether a SUBSCRIBE that also accepts differences gets 406, as from a server that compares Accept as a whole.
-    public var refusesDifferences = false
+    package var refusesDifferences = false
     /// Number of differences sent.
-    public private(set) var differences = 0
+    package private(set) var differences = 0
     /// Watchers that are politely blocked: they get 200 and notifications without a body.
-    public var blockedPolitely: Set<String> = []
+    package var blockedPolitely: Set<String> = []
     let service = ScriptedListService()
 
     /// Lists that the server serves.
-    public var lists: ScriptedListService { service }
+    package var lists: ScriptedListService { service }
 
     private struct Notified {
         var version: UInt32 = 0
@@ -43,7 +43,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
 
     /// Replaces a presentity's document; nil removes it.
     /// - Parameter isNotified: Whether its watchers are notified.
-    public func set(_ presentity: String, _ document: String?, isNotified: Bool = true, at now: Instant) {
+    package func set(_ presentity: String, _ document: String?, isNotified: Bool = true, at now: Instant) {
         documents[SIPURI.key(of: presentity)] = document.map { Array($0.utf8) }
         if isNotified { changed(presentity, at: now) }
     }
@@ -65,7 +65,7 @@ public final class SimplePresenceServer: ScriptedNotifier {
     }
 
     /// Changes a presentity's state in lists and notifies its watchers; nil restores the active state.
-    public func setInstanceState(_ presentity: String, _ instanceState: ScriptedListService.InstanceState?, at now: Instant) {
+    package func setInstanceState(_ presentity: String, _ instanceState: ScriptedListService.InstanceState?, at now: Instant) {
         service.instanceStates[SIPURI.key(of: presentity)] = instanceState
         changed(presentity, at: now)
     }

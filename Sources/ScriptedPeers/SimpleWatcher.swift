@@ -1,9 +1,9 @@
 import SIPCore
 
 /// SIMPLE watcher (RFC 3856).
-public final class SimpleWatcher: ScriptedWatcher {
+package final class SimpleWatcher: ScriptedWatcher {
     /// Value of Accept.
-    public var accept = "application/pidf+xml"
+    package var accept = "application/pidf+xml"
 
     override func dress(_ request: inout SIPRequest) {
         request.headers.append(.accept, accept)
@@ -11,9 +11,9 @@ public final class SimpleWatcher: ScriptedWatcher {
 }
 
 /// Watcher of the enhanced presence model (MS-PRES 3.4.5.1.1, 3.7.5).
-public final class EnhancedWatcher: ScriptedWatcher {
+package final class EnhancedWatcher: ScriptedWatcher {
     /// Form of the subscription.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// A single category SUBSCRIBE with these categories.
         case categories([String])
         /// One SUBSCRIBE from the watcher to itself for these resources and categories (MS-PRES 3.4.5.1.1).
@@ -25,13 +25,13 @@ public final class EnhancedWatcher: ScriptedWatcher {
     }
 
     /// Form of the next SUBSCRIBE.
-    public var form = Form.categories(["state", "note", "contactCard", "services", "calendarData"])
+    package var form = Form.categories(["state", "note", "contactCard", "services", "calendarData"])
     /// Content of the context element; nil omits it (MS-PRES 2.2.2.4.1).
-    public var context: String?
+    package var context: String?
     /// Whether it accepts the first notification in the 200 (MS-SIP 3.4).
-    public var offersPiggyback = true
+    package var offersPiggyback = true
     /// Whether it accepts BENOTIFY (MS-SIP 3.5).
-    public var offersBenotify = false
+    package var offersBenotify = false
 
     override func dress(_ request: inout SIPRequest) {
         if request.headers.toTag == nil { (seen, instanceStates) = ([:], [:]) }
@@ -67,20 +67,20 @@ public final class EnhancedWatcher: ScriptedWatcher {
     private var instanceStates: [String: EnhancedDocuments.Rejection] = [:]
 
     /// Resources without presence in the last resource list.
-    public private(set) var rejected: [EnhancedDocuments.Rejection] = []
+    package private(set) var rejected: [EnhancedDocuments.Rejection] = []
 
     /// True for a batch.
-    public override var namesSeveral: Bool {
+    package override var namesSeveral: Bool {
         if case .batch = form { true } else { false }
     }
 
     /// Returns the presence of a resource of a batch, or of the only presentity; nil when unknown.
-    public override func presence(of presentity: String) -> ObservedPresence? {
+    package override func presence(of presentity: String) -> ObservedPresence? {
         namesSeveral ? seen[SIPURI.key(of: presentity)] : presence
     }
 
     /// Last instance state of a batch resource without presence; nil when it has presence.
-    public func instanceState(on presentity: String) -> EnhancedDocuments.Rejection? { instanceStates[SIPURI.key(of: presentity)] }
+    package func instanceState(on presentity: String) -> EnhancedDocuments.Rejection? { instanceStates[SIPURI.key(of: presentity)] }
 
     override func read(_ body: [UInt8], _ contentType: MediaType?) -> ObservedPresence? {
         guard let contentType, contentType.essence == "multipart/related" else {

@@ -1,23 +1,23 @@
 import SIPCore
 
 /// Station that sends arbitrary text of the script and records all parseable input.
-public final class UnauthorizedPeer: SansIOEndpoint {
+package final class UnauthorizedPeer: SansIOEndpoint {
     /// Address from which it sends.
-    public let address: TransportAddress
+    package let address: TransportAddress
     /// Address to which it sends everything.
-    public let target: TransportAddress
+    package let target: TransportAddress
     /// Received messages that could be parsed, in order.
-    public private(set) var received: [SIPMessage] = []
+    package private(set) var received: [SIPMessage] = []
     private var output: [OutboundMessage] = []
 
     /// Creates a station; attach it to a network before use.
-    public init(address: TransportAddress, target: TransportAddress) {
+    package init(address: TransportAddress, target: TransportAddress) {
         self.address = address
         self.target = target
     }
 
     /// Status codes of the received responses, in order.
-    public var statuses: [Int] {
+    package var statuses: [Int] {
         received.compactMap { message in
             if case .response(let response) = message { return response.status.rawValue }
             return nil
@@ -25,7 +25,7 @@ public final class UnauthorizedPeer: SansIOEndpoint {
     }
 
     /// Received requests; a correct gateway sends none here.
-    public var requests: [SIPRequest] {
+    package var requests: [SIPRequest] {
         received.compactMap { message in
             if case .request(let request) = message { return request }
             return nil
@@ -33,31 +33,31 @@ public final class UnauthorizedPeer: SansIOEndpoint {
     }
 
     /// Sends text as one message, unchanged.
-    public func say(_ text: String) {
+    package func say(_ text: String) {
         output.append(
             OutboundMessage(bytes: Array(text.utf8), destination: .address(target, from: address.transport == .udp ? address : nil)))
     }
 
     /// Sends a response.
-    public func say(_ response: SIPResponse) { say(String(decoding: response.serialized(), as: UTF8.self)) }
+    package func say(_ response: SIPResponse) { say(String(decoding: response.serialized(), as: UTF8.self)) }
 
     /// Sends a request.
-    public func say(_ request: SIPRequest) { say(String(decoding: request.serialized(), as: UTF8.self)) }
+    package func say(_ request: SIPRequest) { say(String(decoding: request.serialized(), as: UTF8.self)) }
 
     /// Records a message; unparseable ones are ignored.
-    public func receive(_ message: InboundMessage, at now: Instant) {
+    package func receive(_ message: InboundMessage, at now: Instant) {
         if case .success(let parsed) = SIPParser.parse(message.bytes) { received.append(parsed) }
     }
 
     /// Ignores transport notices.
-    public func receive(_ notice: TransportNotice, at now: Instant) {}
+    package func receive(_ notice: TransportNotice, at now: Instant) {}
     /// Does nothing: the station has no timers.
-    public func advance(to now: Instant) {}
+    package func advance(to now: Instant) {}
     /// Always nil.
-    public var nextDeadline: Instant? { nil }
+    package var nextDeadline: Instant? { nil }
 
     /// Returns and removes the messages to send.
-    public func takeOutput() -> [OutboundMessage] {
+    package func takeOutput() -> [OutboundMessage] {
         defer { output = [] }
         return output
     }

@@ -3,25 +3,25 @@ import PresenceDocuments
 /// Refusal of a publish, refresh or removal: the entity-tag or a limit of the presentity does not allow it.
 public struct CompositionError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Kind of refusal, compared by its name.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         /// Lower-case words joined by hyphens, such as `unknown-tag`.
-        public let name: String
+        package let name: String
         /// Creates a kind with that name; the kinds used here are the constants below.
-        public init(_ name: String) { self.name = name }
-        public var description: String { name }
+        package init(_ name: String) { self.name = name }
+        package var description: String { name }
 
         /// No live publication has that entity-tag (RFC 3903 6 step 4: 412).
-        public static let unknownTag = Code("unknown-tag")
+        package static let unknownTag = Code("unknown-tag")
         /// The new entity-tag is in use.
-        public static let tagInUse = Code("tag-in-use")
+        package static let tagInUse = Code("tag-in-use")
         /// The presentity has as many publications as its limits allow.
-        public static let tooManyPublications = Code("too-many-publications")
+        package static let tooManyPublications = Code("too-many-publications")
         /// With this body the presentity's publications together would exceed their size limit (RFC 3261 21.4.11: 413).
-        public static let tooLarge = Code("too-large")
+        package static let tooLarge = Code("too-large")
     }
 
     /// Kind of refusal, from which the status of the response follows.
-    public var code: Code
+    package var code: Code
     /// English sentence for logs and responses, with the entity and the limit or the section that is broken.
     public var message: String
     public var description: String { message }
@@ -57,10 +57,10 @@ public struct PublicationComposer: Hashable, Sendable {
     public var document: PIDFDocument { Composition(publications).document(entity: entity) }
 
     /// Entity-tags of the publications, in order of their creation.
-    public var tags: [String] { publications.map(\.tag) }
+    package var tags: [String] { publications.map(\.tag) }
 
     /// Earliest expiry of a publication; nil without publications.
-    public var nextExpiry: DateTime? { publications.map(\.until).min() }
+    package var nextExpiry: DateTime? { publications.map(\.until).min() }
 
     /// Adds a publication, or with `replacing` the next version of one (RFC 3903 4.1, 4.3).
     ///
@@ -105,7 +105,7 @@ public struct PublicationComposer: Hashable, Sendable {
     }
 
     /// Extends a publication without a body (RFC 3903 4.2); ``document`` does not change.
-    public mutating func refresh(_ oldTag: String, tag: String, until: DateTime) throws(CompositionError) {
+    package mutating func refresh(_ oldTag: String, tag: String, until: DateTime) throws(CompositionError) {
         let index = try find(oldTag)
         try check(tag, besides: index)
         publications[index].tag = tag
@@ -129,17 +129,17 @@ public struct PublicationComposer: Hashable, Sendable {
     }
 
     /// State of a live publication besides its document, to be kept across a restart.
-    public struct Standing: Hashable, Sendable {
+    package struct Standing: Hashable, Sendable {
         /// Sequence number of its newest body; grows with every body of the presentity.
-        public var number: UInt64
+        package var number: UInt64
         /// Arrival of its newest body.
-        public var arrived: DateTime
+        package var arrived: DateTime
         /// Expiry; ``expire(at:)`` removes the publication from this time on.
-        public var until: DateTime
+        package var until: DateTime
         /// Composed id by document id, where the two differ.
-        public var ids: [String: String]
+        package var ids: [String: String]
 
-        public init(number: UInt64, arrived: DateTime, until: DateTime, ids: [String: String]) {
+        package init(number: UInt64, arrived: DateTime, until: DateTime, ids: [String: String]) {
             self.number = number
             self.arrived = arrived
             self.until = until
@@ -148,14 +148,14 @@ public struct PublicationComposer: Hashable, Sendable {
     }
 
     /// State of a live publication; nil when none has that tag.
-    public func standing(of tag: String) -> Standing? {
+    package func standing(of tag: String) -> Standing? {
         publications.first { $0.tag == tag }.map {
             Standing(number: $0.number, arrived: $0.arrived, until: $0.until, ids: $0.ids.filter { $0.key != $0.value })
         }
     }
 
     /// Restores a publication from before a restart; call in ascending order of ``Standing/number``. Limits are not checked.
-    public mutating func restore(_ published: PIDFDocument, tag: String, standing: Standing) {
+    package mutating func restore(_ published: PIDFDocument, tag: String, standing: Standing) {
         var publication = Publication(tag: tag, until: standing.until)
         publication.arrived = standing.arrived
         publication.number = standing.number
@@ -167,7 +167,7 @@ public struct PublicationComposer: Hashable, Sendable {
     }
 
     /// Removes a publication, whether it exists or not.
-    public mutating func forget(_ tag: String) {
+    package mutating func forget(_ tag: String) {
         if let index = publications.firstIndex(where: { $0.tag == tag }) { drop(publications.remove(at: index)) }
     }
 

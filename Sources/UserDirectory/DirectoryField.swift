@@ -57,11 +57,11 @@ public enum DirectoryField: String, Hashable, Sendable, CaseIterable {
     }
 
     /// Largest length of a text in octets.
-    public static let byteLimit = 1_024
+    package static let byteLimit = 1_024
 
     /// The rule that a text breaks, as an error message such as "must not be empty"; nil if the text is valid for this
     /// field.
-    public func rule(brokenBy text: String) -> String? {
+    package func rule(brokenBy text: String) -> String? {
         if text.isEmpty { return "must not be empty" }
         if text.utf8.count > Self.byteLimit { return "must have at most \(Self.byteLimit) octets" }
         // Control characters cannot be carried in XML or in a header line.

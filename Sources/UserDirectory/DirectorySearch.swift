@@ -8,7 +8,7 @@ public struct DirectoryMatches: Hashable, Sendable {
     /// Whether more users match, or may match because the search stopped early.
     public var moreAvailable = false
     /// Number of values and users compared; measures the work of the search.
-    public var comparisons = 0
+    package var comparisons = 0
 
     /// The rows of the response (MS-PRES 4.1); absent texts are empty.
     public var rows: [DirectorySearchRow] {

@@ -4,11 +4,11 @@ import SIPSecurity
 /// An invalid value of a user: the field, the value, and the rule that it breaks.
 public struct DirectoryProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key of the field in files, such as `email`.
-    public var field: String
+    package var field: String
     /// The rejected value, unshortened.
     public var value: String
     /// The broken rule, such as "must not be empty".
-    public var rule: String
+    package var rule: String
 
     /// Creates a problem.
     public init(field: String, value: String, rule: String) {
@@ -24,22 +24,22 @@ public struct DirectoryProblem: Error, Hashable, Sendable, CustomStringConvertib
 /// One user of the directory: the source of the data that the server publishes for this user (MS-PRES 3.2.6.2).
 public struct DirectoryUser: Hashable, Sendable {
     /// Largest length of a SIP URI in octets (MS-PRES 8.3).
-    public static let uriByteLimit = 454
+    package static let uriByteLimit = 454
 
     /// The address of record: `sip:user@domain`.
     public let uri: SIPURI
     /// The key under which the gateway knows the user: the `aorKey` of ``uri``.
     public let key: String
     /// Further SIP URIs that searches match (msRTCSIP-SecondaryUserAddress, MS-PRES 8.3).
-    public var secondaryURIs: [String] = []
+    package var secondaryURIs: [String] = []
     /// Further mail addresses that searches match (proxyAddresses, MS-PRES 8.3).
-    public var otherEmails: [String] = []
+    package var otherEmails: [String] = []
     /// Whether the user may sign in and be watched. A disabled user is treated as unknown, but keeps stored data.
-    public var isEnabled = true
+    package var isEnabled = true
     /// Whether searches by other users leave this user out.
-    public var isHidden = false
+    package var isHidden = false
     /// Verifiers of the password; nil: the user cannot sign in with a password.
-    public var verifiers: CredentialVerifiers?
+    package var verifiers: CredentialVerifiers?
     private var texts: [DirectoryField: String] = [:]
 
     /// Creates a user without further data.
@@ -82,5 +82,5 @@ public struct DirectoryUser: Hashable, Sendable {
     public var phone: String? { texts[.workPhone] ?? texts[.mobilePhone] ?? texts[.otherPhone] ?? texts[.homePhone] }
 
     /// The login name without a domain: ``DirectoryField/account``, else the user part of the SIP URI.
-    public var account: String { texts[.account] ?? uri.user ?? "" }
+    package var account: String { texts[.account] ?? uri.user ?? "" }
 }

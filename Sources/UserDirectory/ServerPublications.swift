@@ -2,18 +2,18 @@ import PresenceDocuments
 import XMLCore
 
 /// A category instance that the server publishes for a user (MS-PRES 3.2.6.2), with expireType static.
-public struct ServerPublication: Hashable, Sendable {
+package struct ServerPublication: Hashable, Sendable {
     /// The category, such as `contactCard`.
-    public var category: CategoryName
+    package var category: CategoryName
     /// The container that holds the instance.
-    public var container: ContainerID
+    package var container: ContainerID
     /// The instance number; 0 by default.
-    public var instance: UInt32
+    package var instance: UInt32
     /// The content of the instance.
-    public var body: XMLFragment
+    package var body: XMLFragment
 
     /// Creates a publication.
-    public init(category: CategoryName, container: ContainerID, instance: UInt32 = 0, body: XMLFragment) {
+    package init(category: CategoryName, container: ContainerID, instance: UInt32 = 0, body: XMLFragment) {
         self.category = category
         self.container = container
         self.instance = instance
@@ -26,7 +26,7 @@ extension DirectoryUser {
     ///
     /// The contact card is the same in every container, the one for blocked watchers included, so that a watcher cannot
     /// tell from it which container applies.
-    public var serverPublications: [ServerPublication] {
+    package var serverPublications: [ServerPublication] {
         var publications: [ServerPublication] = []
         if let card = card.fragment {
             publications += Self.cardContainers.map { ServerPublication(category: .contactCard, container: $0, body: card) }

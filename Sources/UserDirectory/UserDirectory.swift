@@ -28,7 +28,7 @@ public struct UserDirectory: Hashable, Sendable {
     public static let standardLimit = 500_000
 
     /// Time of this state of the source; becomes the publish time of ``DirectoryUser/serverPublications``.
-    public let asOf: DateTime
+    package let asOf: DateTime
     /// The users in the order of their keys.
     public let users: [DirectoryUser]
     private let places: [String: Int]
@@ -65,14 +65,14 @@ public struct UserDirectory: Hashable, Sendable {
     public subscript(key: String) -> DirectoryUser? { places[key].map { users[$0] } }
 
     /// The user with this `aorKey`; nil if unknown or disabled.
-    public func enabledUser(_ key: String) -> DirectoryUser? {
+    package func enabledUser(_ key: String) -> DirectoryUser? {
         guard let user = self[key], user.isEnabled else { return nil }
         return user
     }
 
     /// The account for a login name, compared ignoring case; nil if the name is unknown, or the user is disabled or has no
     /// password.
-    public func account(_ name: LoginName) -> Account? {
+    package func account(_ name: LoginName) -> Account? {
         guard let place = accounts[Self.accountKey(name.user, name.domain)], users[place].isEnabled, let verifiers = users[place].verifiers
         else { return nil }
         return Account(identity: users[place].key, verifiers: verifiers)

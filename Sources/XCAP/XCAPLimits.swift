@@ -3,11 +3,11 @@ import XMLCore
 /// Limits of requests and documents; the number of documents and octets of a user is limited by the caller.
 public struct XCAPLimits: Hashable, Sendable {
     /// Octets of a request URI; a longer one is 414.
-    public var uriOctets: Int
+    package var uriOctets: Int
     /// Steps of a node selector; more are 400.
-    public var steps: Int
+    package var steps: Int
     /// Namespace bindings in the query of a request URI; more are 400.
-    public var bindings: Int
+    package var bindings: Int
     /// Entity-tags in If-Match or If-None-Match; more are 400.
     public var entityTags: Int
     /// Limits of a document and of a request body; a larger one is 413.

@@ -1,5 +1,5 @@
 /// Watcher's subscription format: one row of the matrix.
-public enum MatrixWatcher: String, CaseIterable, Sendable {
+package enum MatrixWatcher: String, CaseIterable, Sendable {
     case category = "single category"
     case batch = "batch category"
     case msrtc = "msrtc.pidf"
@@ -14,7 +14,7 @@ public enum MatrixWatcher: String, CaseIterable, Sendable {
 }
 
 /// Form in which the gateway subscribes at the presentity's domain: one column of the matrix.
-public enum MatrixSource: String, CaseIterable, Sendable {
+package enum MatrixSource: String, CaseIterable, Sendable {
     case category = "single category"
     case batch = "batch category"
     case msrtc = "msrtc.pidf"
@@ -27,7 +27,7 @@ public enum MatrixSource: String, CaseIterable, Sendable {
 }
 
 /// Event during a subscription: one table of the matrix.
-public enum MatrixEvent: String, CaseIterable, Sendable {
+package enum MatrixEvent: String, CaseIterable, Sendable {
     case initial, refresh, change, refusal, expiry
     case lossOfPeer = "loss of peer"
     case restart = "restart of gateway"
@@ -35,7 +35,7 @@ public enum MatrixEvent: String, CaseIterable, Sendable {
     case conflict = "409/412"
 
     /// Expected result, the same for every watcher and source.
-    public var expectation: String {
+    package var expectation: String {
         switch self {
         case .initial:
             "The watcher is told the state that is there when it subscribes; whoever names several presentities, of each its own."
@@ -60,32 +60,32 @@ public enum MatrixEvent: String, CaseIterable, Sendable {
 }
 
 /// Cell of the matrix: a conversation with its expectation, or the reason why there is none.
-public struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
+package struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
     /// Whether a cell is played, or the reason why it is meaningless.
-    public enum Standing: Sendable, Hashable {
+    package enum Standing: Sendable, Hashable {
         case conversation
         case meaningless(String)
     }
 
     /// Format in which the watcher subscribes.
-    public var watcher: MatrixWatcher
+    package var watcher: MatrixWatcher
     /// Form in which the gateway subscribes at the presentity's domain.
-    public var source: MatrixSource
+    package var source: MatrixSource
     /// Event that happens during the subscription.
-    public var event: MatrixEvent
+    package var event: MatrixEvent
 
     /// All cells: every event with every source and every watcher.
-    public static let all: [MatrixCell] = MatrixEvent.allCases.flatMap { event in
+    package static let all: [MatrixCell] = MatrixEvent.allCases.flatMap { event in
         MatrixSource.allCases.flatMap { source in
             MatrixWatcher.allCases.map { MatrixCell(watcher: $0, source: source, event: event) }
         }
     }
 
     /// Event, watcher and source in one line.
-    public var description: String { "\(event.rawValue): \(watcher.rawValue) watches \(source.rawValue)" }
+    package var description: String { "\(event.rawValue): \(watcher.rawValue) watches \(source.rawValue)" }
 
     /// Whether the cell is played; depends on the three axes only.
-    public var standing: Standing {
+    package var standing: Standing {
         if watcher == .batch, source.isEnterprise, event != .initial {
             return .meaningless(
                 "A batch is told at once to subscribe to users of another deployment one by one (MS-PRES 3.4.5.1.3.1), as the first table "
@@ -99,7 +99,7 @@ public struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Matrix as a Markdown document: a table of watchers and sources for each event, and the reasons of cells that are not played.
-    public static var document: String {
+    package static var document: String {
         var text = """
             # Who watches whom, and what happens meanwhile
 

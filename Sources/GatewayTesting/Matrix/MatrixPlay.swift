@@ -5,7 +5,7 @@ import ScriptedPeers
 extension MatrixCell {
     /// Plays the cell on its own network; throws with the transcript when the expectation is not met, and does nothing for a meaningless
     /// cell.
-    public func play() async throws {
+    package func play() async throws {
         guard standing == .conversation else { return }
         let ways = event == .lossOfPeer ? LostPresence.allCases : [.stale]
         for whenLost in ways { try await play(whenLost) }

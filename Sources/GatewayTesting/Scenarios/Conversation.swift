@@ -4,9 +4,9 @@ import SIPCore
 import ScriptedPeers
 
 /// Error of a conversation that did not follow its script.
-public struct ConversationError: Error, CustomStringConvertible {
+package struct ConversationError: Error, CustomStringConvertible {
     /// The failed expectation, the state of the peers and the transcript.
-    public var description: String
+    package var description: String
 }
 
 /// One gateway between an enterprise and a SIMPLE domain, with the peers that a script adds.
@@ -15,19 +15,19 @@ public struct ConversationError: Error, CustomStringConvertible {
 ///     fabrikam.com    enterprise watchers                                 example.com    SIMPLE watchers
 ///     hosted.example.net   enterprise users with the gateway as their home server
 ///     refused.example.net  a domain that the gateway refuses with 403
-public final class Conversation {
+package final class Conversation {
     /// Stage on which the conversation is played.
-    public let stage: any Stage
+    package let stage: any Stage
     /// Current gateway; ``crash(on:awayFor:)`` replaces it.
-    public private(set) var gateway: Gateway
+    package private(set) var gateway: Gateway
     /// Address of the gateway, with the transport of the conversation.
-    public let gatewayAddress: TransportAddress
+    package let gatewayAddress: TransportAddress
     /// Presence server of contoso.com.
-    public let enterprise: EnhancedServer
+    package let enterprise: EnhancedServer
     /// Presence server of example.org.
-    public let simple: SimplePresenceServer
+    package let simple: SimplePresenceServer
     /// Transport of all peers.
-    public let transport: TransportProtocol
+    package let transport: TransportProtocol
     private let configuration: GatewayConfiguration
     private let store: (any GatewayStore)?
     /// Carries out the commits; nil: the gateway does.
@@ -38,18 +38,18 @@ public final class Conversation {
     private var stationCount = 0
 
     /// Presentity of example.org.
-    public static let alice = "sip:alice@example.org"
+    package static let alice = "sip:alice@example.org"
     /// Presentity of contoso.com.
-    public static let bob = "sip:bob@contoso.com"
+    package static let bob = "sip:bob@contoso.com"
     /// URI of the gateway's resource list server.
-    public static let lists = "sip:lists@example.com"
+    package static let lists = "sip:lists@example.com"
     /// User hosted at the gateway.
-    public static let dave = "sip:dave@hosted.example.net"
+    package static let dave = "sip:dave@hosted.example.net"
 
     /// Places the gateway and both presence servers on the stage; without a store the gateway keeps its state in memory only, and
     /// `configure` changes the configuration before the gateway is created. With an engine, which must be on the network of the stage, the
     /// gateway defers its commits, and its records are in the table of the engine.
-    public init(
+    package init(
         on stage: any Stage, transport: TransportProtocol = .udp, store: (any GatewayStore)? = nil, engine: SimulatedStore? = nil,
         configure: (inout GatewayConfiguration) -> Void = { _ in }
     ) async throws {
@@ -91,7 +91,7 @@ public final class Conversation {
     // MARK: Peers
 
     /// Adds a SIMPLE watcher.
-    public func simpleWatcher(
+    package func simpleWatcher(
         _ watcher: String = "sip:carol@example.com", of presentity: String = Conversation.bob
     ) async throws -> SimpleWatcher {
         let (name, address) = try newStation("watcher")
@@ -102,7 +102,7 @@ public final class Conversation {
     }
 
     /// Adds a SIMPLE watcher that prefers partial PIDF.
-    public func partialWatcher(
+    package func partialWatcher(
         _ watcher: String = "sip:carol@example.com", of presentity: String = Conversation.bob
     ) async throws -> PartialWatcher {
         let (name, address) = try newStation("partial")
@@ -113,7 +113,7 @@ public final class Conversation {
     }
 
     /// Adds a watcher with its own list, at the gateway's list server.
-    public func listWatcher(of list: [String], as watcher: String = "sip:carol@example.com") async throws -> ListWatcher {
+    package func listWatcher(of list: [String], as watcher: String = "sip:carol@example.com") async throws -> ListWatcher {
         let (name, address) = try newStation("list")
         let peer = ListWatcher(
             name: name, watcher: watcher, presentity: Self.lists, address: address, nextHop: gatewayAddress, seed: stage.seed)
@@ -123,7 +123,7 @@ public final class Conversation {
     }
 
     /// Adds an enterprise watcher.
-    public func enhancedWatcher(
+    package func enhancedWatcher(
         _ watcher: String = "sip:erin@fabrikam.com", of presentity: String = Conversation.alice,
         form: EnhancedWatcher.Form = .categories(["state", "note", "contactCard", "services", "calendarData"])
     ) async throws -> EnhancedWatcher {
@@ -136,7 +136,7 @@ public final class Conversation {
     }
 
     /// Adds a PIDF publisher.
-    public func pidfPublisher(_ presentity: String = Conversation.dave) async throws -> PIDFPublisher {
+    package func pidfPublisher(_ presentity: String = Conversation.dave) async throws -> PIDFPublisher {
         let (name, address) = try newStation("source")
         let peer = PIDFPublisher(name: name, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
         try await join(peer)
@@ -144,7 +144,7 @@ public final class Conversation {
     }
 
     /// Adds an enterprise endpoint that publishes categories.
-    public func categoryPublisher(_ presentity: String = Conversation.dave) async throws -> CategoryPublisher {
+    package func categoryPublisher(_ presentity: String = Conversation.dave) async throws -> CategoryPublisher {
         let (name, address) = try newStation("endpoint")
         let peer = CategoryPublisher(
             name: name, presentity: presentity, address: address, nextHop: gatewayAddress, seed: stage.seed)
@@ -153,7 +153,7 @@ public final class Conversation {
     }
 
     /// Adds a client of a user hosted at the gateway.
-    public func enhancedClient(_ user: String = Conversation.dave, epid: String = "84d3db8c23") async throws -> EnhancedClient {
+    package func enhancedClient(_ user: String = Conversation.dave, epid: String = "84d3db8c23") async throws -> EnhancedClient {
         let (name, address) = try newStation("client")
         let peer = EnhancedClient(name: name, user: user, epid: epid, address: address, nextHop: gatewayAddress, seed: stage.seed)
         try await join(peer)
@@ -176,7 +176,7 @@ public final class Conversation {
     /// Kills the gateway as in a power failure; after the span a new one starts from the store.
     /// - Returns: State restored from the store.
     @discardableResult
-    public func crash(on network: SimulatedNetwork, awayFor span: TimeSpan) throws -> RestoredState {
+    package func crash(on network: SimulatedNetwork, awayFor span: TimeSpan) throws -> RestoredState {
         network.takeDown("gateway")
         process?.kill()
         try network.run(for: span)
@@ -192,26 +192,26 @@ public final class Conversation {
     // MARK: Script steps
 
     /// Runs an action with the current time on the stage; peers send their output afterwards.
-    public func act(_ body: (Instant) -> Void) async throws { try await stage.act(body) }
+    package func act(_ body: (Instant) -> Void) async throws { try await stage.act(body) }
 
     /// Lets virtual time pass; only on a simulated stage.
-    public func pass(_ span: TimeSpan) async throws { try await stage.pass(span) }
+    package func pass(_ span: TimeSpan) async throws { try await stage.pass(span) }
 
     /// Waits until a condition holds; throws with the transcript when it does not hold within the span, by default 70 s.
-    public func expect(_ what: String, within span: TimeSpan = .seconds(70), _ condition: () -> Bool) async throws {
+    package func expect(_ what: String, within span: TimeSpan = .seconds(70), _ condition: () -> Bool) async throws {
         if try await stage.wait(atMost: span, until: condition) { return }
         throw ConversationError(description: "not seen: \(what)\n\(state)\n\(stage.account)")
     }
 
     /// Throws with the transcript unless a condition holds now.
-    public func require(_ what: String, _ condition: () -> Bool) async throws {
+    package func require(_ what: String, _ condition: () -> Bool) async throws {
         var holds = false
         try await stage.act { _ in holds = condition() }
         if !holds { throw ConversationError(description: "not so: \(what)\n\(state)\n\(stage.account)") }
     }
 
     /// Sets the presence of alice@example.org.
-    public func aliceShows(
+    package func aliceShows(
         _ basic: String, activities: [String] = [], note: String? = nil, displayName: String? = nil
     ) async throws {
         let document = SimpleDocuments.pidf(of: Self.alice, basic, activities: activities, note: note, displayName: displayName)
@@ -219,12 +219,12 @@ public final class Conversation {
     }
 
     /// Sets the presence of bob@contoso.com; nil removes it.
-    public func bobShows(_ state: EnhancedState?) async throws {
+    package func bobShows(_ state: EnhancedState?) async throws {
         try await act { now in enterprise.set(Self.bob, state, at: now) }
     }
 
     /// Checks the end of a script: no dialog is left, and no peer recorded a fault.
-    public func concludes(within span: TimeSpan = .seconds(120)) async throws {
+    package func concludes(within span: TimeSpan = .seconds(120)) async throws {
         try await expect("no dialog left at the gateway", within: span) {
             let counts = gateway.counts
             return counts.watcherDialogs == 0 && counts.homeDialogs == 0 && counts.upstreamSubscriptions == 0
@@ -238,7 +238,7 @@ public final class Conversation {
 
     /// Checks the end of a script in virtual time: as ``concludes(within:)``, and no transaction or timer of the gateway is left after 400
     /// s.
-    public func settles(leavingPresence: Bool = false) async throws {
+    package func settles(leavingPresence: Bool = false) async throws {
         try await concludes()
         try await pass(.seconds(400))
         var counts = gateway.counts

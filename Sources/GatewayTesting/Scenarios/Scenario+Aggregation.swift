@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// Watchers of both sides see the states that a user's clients publish (MS-PRES 3.8.5).
-    public static let aggregationScenarios: [Scenario] = [
+    package static let aggregationScenarios: [Scenario] = [
         Scenario(
             "home: watchers in containers see one aggregate of machine and user, until the last endpoint goes [R039, R060]",
             leavesPresence: true, configure: { $0.domains["hosted.example.net"]?.requiresRegistration = true }

@@ -5,7 +5,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// F1 with the gateway trusted inside the enterprise: one batch dialog for each pool and watcher (MS-PRES 3.4.5.1.3).
-    public static let batchScenarios: [Scenario] = [
+    package static let batchScenarios: [Scenario] = [
         inside("F1 a batch inside the enterprise, piggybacked: initial, changes, unsubscribe", bearsLoss: true) {
             try await watchesBob($0)
         },

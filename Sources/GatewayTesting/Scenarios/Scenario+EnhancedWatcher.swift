@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// F2: an enterprise watcher sees a SIMPLE presentity.
-    public static let enhancedWatcherScenarios: [Scenario] = [
+    package static let enhancedWatcherScenarios: [Scenario] = [
         Scenario("F2 categories piggybacked: initial, changes, unsubscribe", bearsLoss: true) { conversation in
             let watcher = try await conversation.enhancedWatcher()
             try await watchesAlice(conversation, watcher)

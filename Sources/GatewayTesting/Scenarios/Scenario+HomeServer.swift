@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// The gateway as the home server of users with signed-in clients (MS-PRES 3.2, 3.3, MS-SIPREGE 3.2).
-    public static let homeServerScenarios: [Scenario] = [
+    package static let homeServerScenarios: [Scenario] = [
         Scenario("home: a client signs in, publishes, is watched, and signs out", leavesPresence: true, configure: requireRegistration) {
             conversation in
             let dave = try await conversation.enhancedClient()

@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// F5: presentities with the gateway as their home server.
-    public static let hostedScenarios: [Scenario] = [
+    package static let hostedScenarios: [Scenario] = [
         Scenario("F5 SERVICE publications are seen in every format", needsVirtualTime: false) { conversation in
             let endpoint = try await conversation.categoryPublisher()
             let lync = try await conversation.enhancedWatcher(of: Conversation.dave)

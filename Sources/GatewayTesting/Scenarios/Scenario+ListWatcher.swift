@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// SIMPLE watchers with their own lists (RFC 4662, RFC 5367).
-    public static let listWatcherScenarios: [Scenario] = [
+    package static let listWatcherScenarios: [Scenario] = [
         Scenario("RFC 5367 a list across both worlds: initial, changes, refresh, unsubscribe", bearsLoss: true) { conversation in
             let (alice, bob, nobody) = (Conversation.alice, Conversation.bob, "sip:nobody@refused.example.net")
             let watcher = try await conversation.listWatcher(of: [alice, bob, Conversation.dave, nobody])

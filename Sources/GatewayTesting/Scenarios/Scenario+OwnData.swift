@@ -7,7 +7,7 @@ extension Scenario {
     private static let contacts = "vnd-microsoft-roaming-contacts"
 
     /// Data that users of hosted domains keep besides their presence.
-    public static let ownDataScenarios: [Scenario] = [
+    package static let ownDataScenarios: [Scenario] = [
         Scenario(
             "home: a new watcher is shown at every endpoint until one acknowledges him, MS-PRES 4.8 [R201, R206, R209]", bearsLoss: true
         ) { conversation in

@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// F3 and F4: publications for identities with a home server in another domain.
-    public static let publishingScenarios: [Scenario] = [
+    package static let publishingScenarios: [Scenario] = [
         relaying("F4 SERVICE becomes PUBLISH: followed, and over with its time", needsVirtualTime: true, bearsLoss: true) { conversation in
             let endpoint = try await conversation.categoryPublisher(Conversation.alice)
             let watcher = try await conversation.enhancedWatcher()
@@ -204,9 +204,9 @@ extension Scenario {
 
 extension Conversation {
     /// Publications of alice at example.org, oldest first.
-    public var aliceDocuments: [String] { simple.compositor.documents(of: Self.alice) }
+    package var aliceDocuments: [String] { simple.compositor.documents(of: Self.alice) }
     /// Instances of bob at contoso.com.
-    public var bobInstances: [ScriptedHome.Instance] { enterprise.home.instances(of: Self.bob) }
+    package var bobInstances: [ScriptedHome.Instance] { enterprise.home.instances(of: Self.bob) }
 
     /// Replaces lasting instances by ones that expire after five minutes.
     func end(_ endpoint: CategoryPublisher, at now: Instant) {

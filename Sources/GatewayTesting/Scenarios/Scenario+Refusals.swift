@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// Refusals of the remote domain are relayed with their meaning, in both directions.
-    public static let refusalScenarios: [Scenario] =
+    package static let refusalScenarios: [Scenario] =
         [403, 603].flatMap { status in
             both("a refusal with \(status) is final: rejected") { conversation, server, watcher in
                 server.manners.answer = .refuse(SIPStatus(rawValue: status))

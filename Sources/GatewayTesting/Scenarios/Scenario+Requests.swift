@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// Requests refused before any processing, each with the status of its section.
-    public static let requestScenarios: [Scenario] = [
+    package static let requestScenarios: [Scenario] = [
         Scenario("a domain that is refused gets its status") { conversation in
             let watcher = try await conversation.simpleWatcher(of: "sip:mallory@refused.example.net")
             try await conversation.act { now in watcher.subscribe(at: now) }

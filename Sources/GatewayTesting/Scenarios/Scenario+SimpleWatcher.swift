@@ -4,7 +4,7 @@ import ScriptedPeers
 
 extension Scenario {
     /// F1: a SIMPLE watcher sees an enterprise presentity.
-    public static let simpleWatcherScenarios: [Scenario] = [
+    package static let simpleWatcherScenarios: [Scenario] = [
         Scenario("F1 categories piggybacked: initial, changes, unsubscribe", bearsLoss: true) { try await watchesBob($0) },
         Scenario("F1 categories in NOTIFY: initial, changes, unsubscribe", bearsLoss: true) {
             $0.enterprise.piggybacks = false

@@ -2,22 +2,22 @@ import PresenceGateway
 import SIPCore
 
 /// Script of a whole conversation, played unchanged on the simulated network and on loopback sockets.
-public struct Scenario: Sendable, CustomStringConvertible {
+package struct Scenario: Sendable, CustomStringConvertible {
     /// Name in test results.
-    public var name: String
+    package var name: String
     /// Whether it waits for expiries or timeouts, and so needs virtual time.
-    public var needsVirtualTime: Bool
+    package var needsVirtualTime: Bool
     /// Whether its outcome is the same on a lossy network.
-    public var bearsLoss: Bool
+    package var bearsLoss: Bool
     /// Whether its users leave static publications and memberships, which last until they are deleted (MS-PRES 2.2.2.1).
-    public var leavesPresence: Bool
+    package var leavesPresence: Bool
     /// Changes to the default configuration.
-    public var configure: @Sendable (inout GatewayConfiguration) -> Void
+    package var configure: @Sendable (inout GatewayConfiguration) -> Void
     /// Actions and expectations.
-    public var script: @Sendable (Conversation) async throws -> Void
+    package var script: @Sendable (Conversation) async throws -> Void
 
     /// Creates a scenario; by default it needs no virtual time and no particular configuration.
-    public init(
+    package init(
         _ name: String, needsVirtualTime: Bool = false, bearsLoss: Bool = false, leavesPresence: Bool = false,
         configure: @escaping @Sendable (inout GatewayConfiguration) -> Void = { _ in },
         script: @escaping @Sendable (Conversation) async throws -> Void
@@ -31,11 +31,11 @@ public struct Scenario: Sendable, CustomStringConvertible {
     }
 
     /// Same as `name`.
-    public var description: String { name }
+    package var description: String { name }
 
     /// Plays the scenario; throws with the transcript when an expectation fails.
     /// - Parameter store: Store of the gateway; nil keeps state in memory only.
-    public func play(on stage: any Stage, transport: TransportProtocol, store: (any GatewayStore)? = nil) async throws {
+    package func play(on stage: any Stage, transport: TransportProtocol, store: (any GatewayStore)? = nil) async throws {
         let conversation = try await Conversation(on: stage, transport: transport, store: store, configure: configure)
         try await script(conversation)
         if stage is SimulatedStage {
@@ -46,7 +46,7 @@ public struct Scenario: Sendable, CustomStringConvertible {
     }
 
     /// All scenarios.
-    public static let all =
+    package static let all =
         simpleWatcherScenarios + batchScenarios + enhancedWatcherScenarios + refusalScenarios + hostedScenarios + requestScenarios
         + homeServerScenarios + ownDataScenarios + aggregationScenarios + listWatcherScenarios + publishingScenarios
 }

@@ -3,7 +3,7 @@ import SIPCore
 /// Place where a conversation is played: the simulated network, or loopback sockets.
 ///
 /// Scripts access their peers only inside `act` and the condition of `wait`, so that they are correct on both.
-public protocol Stage: AnyObject {
+package protocol Stage: AnyObject {
     var seed: UInt64 { get }
     /// Returns an address for a station, free for both UDP and TCP.
     func place(_ name: String, _ transport: TransportProtocol) throws -> TransportAddress
@@ -21,46 +21,46 @@ public protocol Stage: AnyObject {
 }
 
 /// Stage on the simulated network, with virtual time.
-public final class SimulatedStage: Stage {
+package final class SimulatedStage: Stage {
     /// Seed of the network and of all identifiers.
-    public let seed: UInt64
+    package let seed: UInt64
     /// Network of the stage.
-    public let network: SimulatedNetwork
+    package let network: SimulatedNetwork
     private var lastHost = 0
 
     /// Creates a stage; its transcript keeps 4,000 entries.
-    public init(seed: UInt64, conditions: NetworkConditions = .perfect) {
+    package init(seed: UInt64, conditions: NetworkConditions = .perfect) {
         self.seed = seed
         network = SimulatedNetwork(seed: seed, conditions: conditions, transcriptLimit: 4000)
     }
 
     /// Returns the next address of 192.0.2.0/24 and following networks, with port 5060.
-    public func place(_ name: String, _ transport: TransportProtocol) -> TransportAddress {
+    package func place(_ name: String, _ transport: TransportProtocol) -> TransportAddress {
         lastHost += 1
         return TransportAddress(transport, "192.0.\(2 + lastHost / 250).\(lastHost % 250 + 1)", 5060)
     }
 
     /// Attaches an endpoint for UDP and TCP.
-    public func attach(_ endpoint: any SansIOEndpoint, name: String, at address: TransportAddress) {
+    package func attach(_ endpoint: any SansIOEndpoint, name: String, at address: TransportAddress) {
         let addresses = [TransportProtocol.udp, .tcp].map { TransportAddress($0, address.host, address.port) }
         // The first address is the source of requests.
         network.attach(endpoint, name: name, at: addresses.sorted { one, _ in one.transport == address.transport })
     }
 
     /// Runs the action at the current virtual time.
-    public func act(_ body: (Instant) -> Void) { body(network.now) }
+    package func act(_ body: (Instant) -> Void) { body(network.now) }
 
     /// Advances virtual time until the condition holds, for at most the span; returns whether it held.
-    public func wait(atMost span: TimeSpan, until condition: () -> Bool) throws -> Bool {
+    package func wait(atMost span: TimeSpan, until condition: () -> Bool) throws -> Bool {
         try network.run(atMost: span, until: condition)
     }
 
     /// Advances virtual time by the span.
-    public func pass(_ span: TimeSpan) throws { try network.run(for: span) }
+    package func pass(_ span: TimeSpan) throws { try network.run(for: span) }
 
     /// Transcript with one line for each event.
-    public var account: String { network.transcript.ladder }
+    package var account: String { network.transcript.ladder }
 
     /// Does nothing.
-    public func finish() {}
+    package func finish() {}
 }

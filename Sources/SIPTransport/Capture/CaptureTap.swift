@@ -3,16 +3,16 @@ import NIOPosix
 import SIPCore
 
 /// Collector that receives a copy of every SIP message, in clear text for TLS connections too; only for the operator's network.
-public struct CaptureOptions: Hashable, Sendable {
+package struct CaptureOptions: Hashable, Sendable {
     /// Address of the collector; packets are sent over UDP.
-    public var collector: TransportAddress
+    package var collector: TransportAddress
     /// Capture agent id of this node (chunk 12 of HEP3).
-    public var agent: UInt32
+    package var agent: UInt32
     /// Password sent in the `auth-key` chunk; nil omits the chunk.
-    public var password: String?
+    package var password: String?
 
     /// Creates options; the agent id defaults to 2001, and no password is sent by default.
-    public init(collector: TransportAddress, agent: UInt32 = 2_001, password: String? = nil) {
+    package init(collector: TransportAddress, agent: UInt32 = 2_001, password: String? = nil) {
         self.collector = collector
         self.agent = agent
         self.password = password

@@ -3,9 +3,9 @@ import SIPCore
 import SIPSecurity
 
 /// Describes why a TLS connection failed: the party that refused, the certificate and the rule; for logs, metrics and the sender.
-public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Rule that failed; the raw value is the label in metrics.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The certificate or one of its issuers has expired, or is not valid yet.
         case expired
         case notYetValid = "not-yet-valid"
@@ -48,22 +48,22 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     /// Party that refused: this node or the peer.
-    public enum Party: String, Hashable, Sendable, CaseIterable { case here, peer }
+    package enum Party: String, Hashable, Sendable, CaseIterable { case here, peer }
 
     /// Rule that failed.
-    public var kind: Kind
+    package var kind: Kind
     /// Party that refused the handshake.
-    public var refusedBy: Party
+    package var refusedBy: Party
     /// Certificate that failed: the peer's when this node refused, our own when the peer refused; nil when no certificate is known or
     /// concerned.
-    public var certificate: Certificate?
+    package var certificate: Certificate?
     /// Names of which the peer had to prove one; empty when none was required.
-    public var expected: [String]
+    package var expected: [String]
     /// Explanation in one clause, for the log.
-    public var reason: String
+    package var reason: String
 
     /// Creates a failure from its parts.
-    public init(_ kind: Kind, by party: Party, certificate: Certificate? = nil, expected: [String] = [], reason: String) {
+    package init(_ kind: Kind, by party: Party, certificate: Certificate? = nil, expected: [String] = [], reason: String) {
         self.kind = kind
         refusedBy = party
         self.certificate = certificate
@@ -72,7 +72,7 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     /// Creates a failure of this node for a certificate chain that did not verify.
-    public init(_ refusal: ChainRefusal) {
+    package init(_ refusal: ChainRefusal) {
         let kind: Kind =
             switch refusal.rule {
             case .expired: .expired
@@ -86,7 +86,7 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
 
     /// Creates a failure of this node for a certificate without an accepted name.
     /// - Parameter verdict: A verdict other than success.
-    public init(_ verdict: PeerNameVerdict, certificate: Certificate, expected: [String]) {
+    package init(_ verdict: PeerNameVerdict, certificate: Certificate, expected: [String]) {
         let kind: Kind =
             switch verdict {
             case .wildcardOnly: .wildcardOnly
@@ -98,7 +98,7 @@ public struct HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     /// Failure as one line: party, reason, expected names and certificate.
-    public var description: String {
+    package var description: String {
         var text = "TLS: \(refusedBy == .here ? "refused here" : "refused by the peer"): \(reason)"
         if !expected.isEmpty { text += "; expected \(expected.joined(separator: " or "))" }
         if let certificate {

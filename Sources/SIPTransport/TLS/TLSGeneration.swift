@@ -195,9 +195,9 @@ final class TLSGeneration: Sendable {
 }
 
 /// Error for TLS settings that cannot be used.
-public struct TLSProblem: Error, Hashable, Sendable, CustomStringConvertible {
+package struct TLSProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// Explanation for the operator.
-    public var reason: String
+    package var reason: String
     /// Same text as `reason`.
-    public var description: String { reason }
+    package var description: String { reason }
 }

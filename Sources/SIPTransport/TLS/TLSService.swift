@@ -47,7 +47,7 @@ public final class TLSService: Sendable {
     }
 
     /// Settings that new handshakes use.
-    public var settings: TLSSettings { generation.settings }
+    package var settings: TLSSettings { generation.settings }
 
     var generation: TLSGeneration { state.withLock { $0.generation } }
 
@@ -57,7 +57,7 @@ public final class TLSService: Sendable {
     /// Replaces the settings for new handshakes; open connections are checked against them by ``SIPServer/checkPeers()``.
     ///
     /// - Throws: The errors of ``init(_:logger:)``; the previous settings then stay in use.
-    public func replace(_ settings: TLSSettings) throws {
+    package func replace(_ settings: TLSSettings) throws {
         let generation = try TLSGeneration(settings)
         state.withLock {
             $0.generation = generation
@@ -131,7 +131,7 @@ public final class TLSService: Sendable {
     }
 
     /// Counts and certificates since the start of the process.
-    public var statistics: TLSStatistics {
+    package var statistics: TLSStatistics {
         state.withLock { state in
             var own: [String: Int64] = [:]
             for identity in [state.generation.settings.identity] + state.generation.settings.names.values {
@@ -149,43 +149,43 @@ public final class TLSService: Sendable {
 }
 
 /// Handshake counts and certificates recorded by ``TLSService``.
-public struct TLSStatistics: Sendable {
+package struct TLSStatistics: Sendable {
     /// Label of a failure count: the rule and the party that refused.
-    public struct FailureKey: Hashable, Sendable {
+    package struct FailureKey: Hashable, Sendable {
         /// Rule that failed.
-        public var kind: HandshakeFailure.Kind
+        package var kind: HandshakeFailure.Kind
         /// Party that refused the handshake.
-        public var refusedBy: HandshakeFailure.Party
+        package var refusedBy: HandshakeFailure.Party
 
         /// Creates a label.
-        public init(_ kind: HandshakeFailure.Kind, _ party: HandshakeFailure.Party) {
+        package init(_ kind: HandshakeFailure.Kind, _ party: HandshakeFailure.Party) {
             self.kind = kind
             refusedBy = party
         }
     }
 
     /// Certificate that a peer presented in a completed handshake.
-    public struct Peer: Sendable {
+    package struct Peer: Sendable {
         /// Certificate of the peer itself.
-        public var certificate: Certificate
+        package var certificate: Certificate
         /// Names of the certificate and the sets of roots that it leads to.
-        public var identity: PeerIdentity
+        package var identity: PeerIdentity
         /// Whether the peer was the TLS client in its last handshake.
-        public var isClient: Bool
+        package var isClient: Bool
         /// Wall-clock time of its last completed handshake.
-        public var lastMet: Instant
+        package var lastMet: Instant
     }
 
     /// Completed handshakes with peers that connected to this node.
-    public var handshakesWithClients: UInt64
+    package var handshakesWithClients: UInt64
     /// Completed handshakes with servers.
-    public var handshakesWithServers: UInt64
+    package var handshakesWithServers: UInt64
     /// Failed handshakes by rule and party.
-    public var failures: [FailureKey: UInt64]
+    package var failures: [FailureKey: UInt64]
     /// Number of times the settings were replaced.
-    public var reloads: UInt64
+    package var reloads: UInt64
     /// Earliest expiry of each own chain in seconds since 1970, by the description of its first certificate.
-    public var ownExpiry: [String: Int64]
+    package var ownExpiry: [String: Int64]
     /// Certificates of recent peers: at most 4,096, in no particular order.
-    public var peers: [Peer]
+    package var peers: [Peer]
 }

@@ -8,9 +8,9 @@ public struct TLSSettings: Sendable {
     /// An own certificate chain, starting with the own certificate, and its private key.
     public struct Identity: Hashable, Sendable {
         /// Certificates of the chain, the own certificate first; never empty.
-        public var chain: [Certificate]
+        package var chain: [Certificate]
         /// Private key of the first certificate, in PEM.
-        public var keyPEM: [UInt8]
+        package var keyPEM: [UInt8]
 
         /// Error for a certificate chain or key that cannot be used.
         public enum Problem: Error, Hashable, Sendable {
@@ -37,26 +37,26 @@ public struct TLSSettings: Sendable {
     }
 
     /// Identity presented to peers that request none of ``names``, and when connecting.
-    public var identity: Identity
+    package var identity: Identity
     /// Identities by requested server name (RFC 6066 3), in lower case.
-    public var names: [String: Identity]
+    package var names: [String: Identity]
     /// Sets of roots by name: `PeerIdentity.commonRoots`, and the domains that have their own roots.
-    public var roots: [String: [Certificate]]
+    package var roots: [String: [Certificate]]
     /// Identities that servers must prove, by `TransportAddress.provenName`; other servers must prove that name by ``defaultRule``.
-    public var expectations: [String: PeerExpectation] = [:]
+    package var expectations: [String: PeerExpectation] = [:]
     /// Identities that the servers of a domain must prove, by the domain from which DNS names them. Without names, each server must prove
     /// its own name.
-    public var expectationsWithin: [String: PeerExpectation] = [:]
+    package var expectationsWithin: [String: PeerExpectation] = [:]
     /// Rule for server names without an entry in ``expectations`` or ``expectationsWithin``.
-    public var defaultRule = PeerNameRule.domain
+    package var defaultRule = PeerNameRule.domain
     /// Identities of which a client must prove one, at listeners that require a certificate; nil accepts any name.
-    public var clientExpectations: [PeerExpectation]?
+    package var clientExpectations: [PeerExpectation]?
     /// Time limit of a handshake; 10 s by default.
-    public var handshakeTimeout = TimeSpan.seconds(10)
+    package var handshakeTimeout = TimeSpan.seconds(10)
     /// Limit of running handshakes with accepted connections on one loop; further connections are closed at once.
-    public var maximumHandshakes = 1_000
+    package var maximumHandshakes = 1_000
     /// Time before a certificate's expiry from which a warning is logged, once a day; 30 days by default.
-    public var warningTime = TimeSpan.seconds(30 * 86_400)
+    package var warningTime = TimeSpan.seconds(30 * 86_400)
 
     /// Creates settings with no expectations; change the other properties before use.
     public init(identity: Identity, names: [String: Identity] = [:], roots: [String: [Certificate]]) {
@@ -66,7 +66,7 @@ public struct TLSSettings: Sendable {
     }
 
     /// Returns the identity that the server at an address must prove before anything is sent to it.
-    public func expectation(of address: TransportAddress) -> PeerExpectation {
+    package func expectation(of address: TransportAddress) -> PeerExpectation {
         let name = address.provenName ?? SIPURI(host: address.host).domainKey
         if let expectation = expectations[name] { return expectation }
         var domain = name[...]
@@ -83,13 +83,13 @@ public struct TLSSettings: Sendable {
 
 extension Certificate {
     /// Expiry as text in UTC.
-    public var endText: String { DateText.utc(notAfter) }
+    package var endText: String { DateText.utc(notAfter) }
 }
 
 /// Formats times in UTC by RFC 3339.
-public enum DateText {
+package enum DateText {
     /// Formats seconds since 1970 as `2031-05-06T07:08:09Z`, with milliseconds as `2031-05-06T07:08:09.010Z`.
-    public static func utc(_ seconds: Int64, milliseconds: Int? = nil) -> String {
+    package static func utc(_ seconds: Int64, milliseconds: Int? = nil) -> String {
         var time = time_t(seconds)
         var parts = tm()
         guard gmtime_r(&time, &parts) != nil else { return "\(seconds)" }

@@ -72,9 +72,9 @@ public enum EntityTagCondition: Hashable, Sendable {
 /// Preconditions of a request (RFC 7232 6).
 public struct XCAPConditions: Hashable, Sendable {
     /// If-Match; nil when absent.
-    public var ifMatch: EntityTagCondition?
+    package var ifMatch: EntityTagCondition?
     /// If-None-Match; nil when absent.
-    public var ifNoneMatch: EntityTagCondition?
+    package var ifNoneMatch: EntityTagCondition?
 
     /// Creates preconditions; by default none.
     public init(ifMatch: EntityTagCondition? = nil, ifNoneMatch: EntityTagCondition? = nil) {

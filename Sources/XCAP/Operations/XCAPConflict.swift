@@ -5,9 +5,9 @@ public enum XCAPConflict: Error, Hashable, Sendable, CustomStringConvertible {
     /// Field with a value that is not unique.
     public struct Existing: Hashable, Sendable {
         /// Path of the element or attribute, relative to the document: `resource-lists/list[2]/@name`.
-        public var field: String
+        package var field: String
         /// Values that are free.
-        public var alternatives: [String]
+        package var alternatives: [String]
 
         /// Creates a field; by default without alternatives.
         public init(field: String, alternatives: [String] = []) {
@@ -60,7 +60,7 @@ public enum XCAPConflict: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// English sentence with element, position and rule.
-    public var phrase: String {
+    package var phrase: String {
         switch self {
         case .notWellFormed(let phrase), .notXMLFragment(let phrase), .noParent(_, let phrase), .schemaValidation(let phrase),
             .notXMLAttributeValue(let phrase), .cannotInsert(let phrase), .cannotDelete(let phrase), .uniqueness(_, let phrase),

@@ -7,7 +7,7 @@ public struct XCAPMethod: RawRepresentable, Hashable, Sendable {
     /// Fetches a document or node.
     public static let get = XCAPMethod(rawValue: "GET")
     /// As GET, without content in the response.
-    public static let head = XCAPMethod(rawValue: "HEAD")
+    package static let head = XCAPMethod(rawValue: "HEAD")
     /// Creates or replaces a document or node.
     public static let put = XCAPMethod(rawValue: "PUT")
     /// Removes a document or node.

@@ -15,13 +15,13 @@ public struct XCAPResponse: Hashable, Sendable {
     /// HTTP status code.
     public var status: Int
     /// ETag; nil for none.
-    public var entityTag: EntityTag?
+    package var entityTag: EntityTag?
     /// Content-Type; nil without content.
     public var contentType: String?
     /// Content.
     public var body: [UInt8] = []
     /// Whether only the length of the content is sent, for HEAD.
-    public var omitsBody = false
+    package var omitsBody = false
     /// Allow, for 405.
     public var allow: [XCAPMethod] = []
     /// Accept, for 415: the media type that the selected resource takes.
@@ -55,7 +55,7 @@ public struct XCAPResponse: Hashable, Sendable {
     }
 
     /// Response 404 to a request for an application usage that is not supported.
-    public static func unknownUsage(_ auid: String) -> XCAPResponse {
+    package static func unknownUsage(_ auid: String) -> XCAPResponse {
         XCAPResponse(404, reason: "RFC 4825 5.1: no application usage '\(auid.prefix(120))'")
     }
 

@@ -17,15 +17,15 @@ public struct ApplicationUsage: Sendable {
     /// Media type of the documents, in lower case (RFC 4825 5.4).
     public let mediaType: String
     /// Default document namespace (RFC 4825 5.3), followed by namespaces that are tried where it has no such element.
-    public let defaultNamespaces: [String]
+    package let defaultNamespaces: [String]
     /// Namespaces that the server understands for this usage, for `xcap-caps`.
-    public let namespaces: [String]
+    package let namespaces: [String]
     /// Documents below home directories.
-    public let userDocuments: DocumentNames
+    package let userDocuments: DocumentNames
     /// Documents in the global tree; they are read-only.
-    public let globalDocuments: DocumentNames
+    package let globalDocuments: DocumentNames
     /// Whether the server computes all documents, so that a PUT or DELETE is 405.
-    public let isReadOnly: Bool
+    package let isReadOnly: Bool
     /// Schema and further constraints of a document (RFC 4825 5.4, 5.5).
     let validate: @Sendable (XMLElement, UsageContext) throws(XCAPConflict) -> Void
 
@@ -78,11 +78,11 @@ public struct ApplicationUsage: Sendable {
 public struct UsageFacts: Sendable {
     /// Whether another document has a list service of that URI, or the URI is the address-of-record of a user (RFC 4826 4.4.5). The
     /// argument is the canonical form, as by `SIPURI.aorKey`.
-    public var isServiceURITaken: @Sendable (_ uri: String) -> Bool
+    package var isServiceURITaken: @Sendable (_ uri: String) -> Bool
     /// Whether list services may have URIs of that domain, in lower case.
-    public var isHosted: @Sendable (_ domain: String) -> Bool
+    package var isHosted: @Sendable (_ domain: String) -> Bool
     /// Whether lists may refer to lists of other users.
-    public var allowsForeignLists: Bool
+    package var allowsForeignLists: Bool
 
     /// Creates facts; by default no service URI is taken, every domain is hosted, and lists of other users are not referred to.
     public init(

@@ -3,7 +3,7 @@ import XMLCore
 
 extension ApplicationUsage {
     /// Server capabilities (RFC 4825 12): `xcap-caps/global/index`, computed.
-    public static let capabilities = ApplicationUsage(
+    package static let capabilities = ApplicationUsage(
         auid: "xcap-caps", mediaType: "application/xcap-caps+xml", defaultNamespaces: [XMLNamespace.xcapCapabilities.uri],
         namespaces: [XMLNamespace.xcapCapabilities.uri], userDocuments: .none, globalDocuments: .only("index"), isReadOnly: true
     ) { (_, _) throws(XCAPConflict) in }
@@ -17,9 +17,9 @@ extension ApplicationUsage {
 }
 
 /// Document `xcap-caps/global/index` (RFC 4825 12): what the server supports.
-public enum XCAPCapabilities {
+package enum XCAPCapabilities {
     /// Computes the document; usages and namespaces keep their order.
-    public static func document(of usages: [ApplicationUsage] = ApplicationUsage.all, extensions: [String] = []) -> [UInt8] {
+    package static func document(of usages: [ApplicationUsage] = ApplicationUsage.all, extensions: [String] = []) -> [UInt8] {
         var namespaces: [String] = []
         for namespace in usages.flatMap(\.namespaces) where !namespaces.contains(namespace) { namespaces.append(namespace) }
         var writer = XMLWriter(capacity: 1_024)
@@ -37,20 +37,20 @@ public enum XCAPCapabilities {
 }
 
 /// Directory of the documents of one user, in the OMA format `xcap-directory`.
-public enum XCAPDirectory {
+package enum XCAPDirectory {
     /// Document of the user.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// Path of the document.
-        public var document: DocumentSelector
+        package var document: DocumentSelector
         /// Its entity-tag.
-        public var tag: EntityTag
+        package var tag: EntityTag
         /// Moment of the last change; nil when unknown.
-        public var lastModified: DateTime?
+        package var lastModified: DateTime?
         /// Octets of the document; nil when unknown.
-        public var size: Int?
+        package var size: Int?
 
         /// Creates an entry; by default without moment and size.
-        public init(document: DocumentSelector, tag: EntityTag, lastModified: DateTime? = nil, size: Int? = nil) {
+        package init(document: DocumentSelector, tag: EntityTag, lastModified: DateTime? = nil, size: Int? = nil) {
             self.document = document
             self.tag = tag
             self.lastModified = lastModified
@@ -59,7 +59,7 @@ public enum XCAPDirectory {
     }
 
     /// Computes the document: one folder for each AUID, in the order of the first entry of each.
-    public static func document(of entries: [Entry], root: XCAPRoot) -> [UInt8] {
+    package static func document(of entries: [Entry], root: XCAPRoot) -> [UInt8] {
         var auids: [String] = []
         var folders: [String: [Entry]] = [:]
         for entry in entries {

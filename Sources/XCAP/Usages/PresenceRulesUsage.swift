@@ -2,7 +2,7 @@ import XMLCore
 
 extension ApplicationUsage {
     /// Presence rules (RFC 5025 9): `pres-rules/users/XUI/index`. Steps without prefix that find nothing are tried in common-policy.
-    public static let presenceRules = ApplicationUsage(
+    package static let presenceRules = ApplicationUsage(
         auid: "pres-rules", mediaType: "application/auth-policy+xml",
         defaultNamespaces: [XMLNamespace.presenceRules.uri, XMLNamespace.commonPolicy.uri],
         namespaces: [XMLNamespace.presenceRules.uri, XMLNamespace.commonPolicy.uri], userDocuments: .only("index"), globalDocuments: .none,
@@ -12,7 +12,7 @@ extension ApplicationUsage {
     }
 
     /// Presence rules of OMA: `org.openmobilealliance.pres-rules/users/XUI/pres-rules`. The default namespace is common-policy.
-    public static let omaPresenceRules = ApplicationUsage(
+    package static let omaPresenceRules = ApplicationUsage(
         auid: "org.openmobilealliance.pres-rules", mediaType: "application/auth-policy+xml",
         defaultNamespaces: [XMLNamespace.commonPolicy.uri, XMLNamespace.presenceRules.uri],
         namespaces: [XMLNamespace.omaPresenceRules.uri, XMLNamespace.omaCommonPolicy.uri], userDocuments: .only("pres-rules"),

@@ -4,7 +4,7 @@ import XMLCore
 
 extension ApplicationUsage {
     /// Resource list services (RFC 4826 4.4): `rls-services/users/XUI/index`, and the computed union `rls-services/global/index`.
-    public static let rlsServices = ApplicationUsage(
+    package static let rlsServices = ApplicationUsage(
         auid: "rls-services", mediaType: "application/rls-services+xml", defaultNamespaces: [XMLNamespace.rlsServices.uri],
         namespaces: [XMLNamespace.rlsServices.uri], userDocuments: .only("index"), globalDocuments: .only("index"), isReadOnly: false
     ) { (root, context) throws(XCAPConflict) in
@@ -87,12 +87,12 @@ private struct ServiceConstraints {
 }
 
 /// Global document of all list services (RFC 4826 4.4.7).
-public enum RLSServicesIndex {
+package enum RLSServicesIndex {
     /// Selector of the document.
-    public static let selector = DocumentSelector(auid: ApplicationUsage.rlsServices.auid, tree: .global, path: ["index"])
+    package static let selector = DocumentSelector(auid: ApplicationUsage.rlsServices.auid, tree: .global, path: ["index"])
 
     /// Computes the document from the `rls-services` documents of all users, in their order. Documents that cannot be read are left out.
-    public static func document(of documents: some Sequence<[UInt8]>, limits: XMLLimits = XCAPLimits().document) -> [UInt8] {
+    package static func document(of documents: some Sequence<[UInt8]>, limits: XMLLimits = XCAPLimits().document) -> [UInt8] {
         let parser = XMLParser(limits: limits)
         var writer = XMLWriter()
         writer.start("rls-services")

@@ -3,7 +3,7 @@ import XMLCore
 
 extension ApplicationUsage {
     /// Resource lists (RFC 4826 3.4): `resource-lists/users/XUI/index`, and documents of other names.
-    public static let resourceLists = ApplicationUsage(
+    package static let resourceLists = ApplicationUsage(
         auid: "resource-lists", mediaType: DocumentMediaType.resourceLists.name, defaultNamespaces: [XMLNamespace.resourceLists.uri],
         namespaces: [XMLNamespace.resourceLists.uri], userDocuments: .any, globalDocuments: .none, isReadOnly: false
     ) { (root, context) throws(XCAPConflict) in
