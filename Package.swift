@@ -105,6 +105,7 @@ var targets: [Target] = [
 
     // Beside the scripts that it runs; for test targets alone.
     .target(name: "ThrowAwayCertificates", path: "Tests/Support/ThrowAwayCertificates", swiftSettings: settings),
+    .target(name: "NotificationSocket", path: "Tests/Support/NotificationSocket", swiftSettings: settings),
 
     tests("ByteCodingTests", ["ByteCoding"]),
     tests("XMLCoreTests", ["XMLCore"]),
@@ -187,8 +188,8 @@ if !coreOnly {
             "GatewayServiceTests",
             [
                 "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "PresenceGateway", "PresenceDocuments",
-                "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", log,
-            ]),
+                "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", "NotificationSocket", log,
+            ] + nio),
         tests(
             "ProgramTests",
             [

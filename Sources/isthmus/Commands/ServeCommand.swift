@@ -12,6 +12,9 @@ struct ServeCommand: AsyncParsableCommand {
             SIGTERM and SIGINT end every dialog (or leave them in the store, see on-stop), then the process. SIGHUP reads domains, limits, timing,
             users, mapping tables and certificates anew, and says what waits for a restart.
 
+            Under a service manager (NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID in the environment) it also sends READY, RELOADING, STOPPING,
+            STATUS and WATCHDOG notifications by the protocol of sd_notify(3). Without NOTIFY_SOCKET nothing is sent.
+
             EXAMPLES
               isthmus serve --config isthmus.yaml
               isthmus serve --config isthmus.yaml --log-format json --log-level debug
@@ -33,7 +36,8 @@ struct ServeCommand: AsyncParsableCommand {
         let format = logFormat
         let level = logLevel
         let logger = Logger(label: "isthmus") { _ in StructuredLogHandler(logLevel: level, format: format) }
-        try await RunningGateway.run(logger: logger, drain: .seconds(drain), reading: file.read) { addresses in
+        let manager = ServiceManagerEnvironment.ofProcess()
+        try await RunningGateway.run(logger: logger, drain: .seconds(drain), manager: manager, reading: file.read) { addresses in
             Terminal.write("ready \(addresses.joined(separator: " "))\n")
         }
     }
