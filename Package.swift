@@ -11,10 +11,18 @@ import PackageDescription
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   PresenceRules   FederationRouting   UserDirectory   Registration
 //               XCAP
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
-//   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares
+//   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares   CBuildIdentity
 //   tests       GatewayTesting   GoldenVectors
 //               ScriptedPeers (also of the demo; without the gateway)
 //
+// ISTHMUS_COMMIT is the commit that `isthmus --version` prints (hexadecimal digits, and "-modified"); `make release` sets it. It is a
+// setting of CBuildIdentity alone, so that another commit compiles one file of C and the commands, and nothing else. ISTHMUS_ICU_DATA,
+// likewise, is the assembly with the trimmed data of ICU (scripts/trim-icu), and ISTHMUS_LINKER the linker of the program.
+let commit = Context.environment["ISTHMUS_COMMIT"].flatMap { text -> String? in
+    let digits = text.hasSuffix("-modified") ? text.dropLast("-modified".count) : text[...]
+    return !digits.isEmpty && digits.allSatisfy(\.isHexDigit) ? text : nil
+}
+
 // ISTHMUS_CORE_ONLY=1 leaves out the edges and the program, and with them every package dependency: the pure modules and
 // their tests then build in a minute (see CONTRIBUTING.md).
 let coreOnly = Context.environment["ISTHMUS_CORE_ONLY"] == "1"
@@ -168,15 +176,21 @@ if !coreOnly {
                 .product(name: "Yams", package: "Yams"),
             ] + nio),
         // program
+        .target(
+            name: "CBuildIdentity",
+            cSettings: (commit.map { [.define("ISTHMUS_COMMIT", to: $0)] } ?? [])
+                + (Context.environment["ISTHMUS_ICU_DATA"].map { [.define("ISTHMUS_ICU_DATA", to: "\"\($0)\"")] } ?? [])),
         .executableTarget(
             name: "isthmus",
             dependencies: [
-                "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "ScriptedPeers", "PresenceGateway",
+                "CBuildIdentity", "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "ScriptedPeers",
+                "PresenceGateway",
                 "PresenceMapping", "PresenceRules", "PresenceDocuments", "EnhancedPresence", "FederationRouting", "UserDirectory",
                 "SIPSecurity", "GoldenVectors", "SIPEvents", "SIPCore", "XMLCore", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nio,
-            swiftSettings: settings),
+            swiftSettings: settings,
+            linkerSettings: Context.environment["ISTHMUS_LINKER"].map { [.unsafeFlags(["-use-ld=\($0)"])] } ?? []),
 
         tests(
             "StorageTests",
@@ -206,7 +220,7 @@ if !coreOnly {
                 "isthmus", "GatewayService", "GatewayTesting", "ScriptedPeers", "SIPTransport", "PresenceGateway", "LDAPDirectory",
                 "UserDirectory",
                 "PresenceDocuments",
-                "SIPSecurity", "SIPCore", "XMLCore", log,
+                "SIPSecurity", "SIPCore", "XMLCore", "NotificationSocket", log,
             ] + nio,
             exclude: ["Peers"],
             swiftSettings: settings),

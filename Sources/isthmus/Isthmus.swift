@@ -3,7 +3,7 @@ import GatewayService
 
 /// The program: server, offline tools and client tools.
 @main struct Isthmus {
-    static let version = GatewayVersion.current
+    static let version = BuildIdentity.current.description
 
     static func main() async {
         // A closed pipe fails one write, and does not end the process.

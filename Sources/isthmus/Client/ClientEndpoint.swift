@@ -1,3 +1,4 @@
+import GatewayService
 import PresenceGateway
 import SIPCore
 import SIPTransport
@@ -72,7 +73,7 @@ class ClientEndpoint: SansIOEndpoint {
         request.headers.callID = callID
         request.headers.cSeq = CSeq(number, method)
         request.headers.contact = contact
-        request.headers.set(.userAgent, "isthmus/\(Isthmus.version)")
+        request.headers.set(.userAgent, "isthmus/\(GatewayVersion.current)")
         return request
     }
 

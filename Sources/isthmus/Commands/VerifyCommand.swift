@@ -10,6 +10,9 @@ struct VerifyCommand: ParsableCommand {
             One line per case that does not pass; the last line is `N passed, N failed, N skipped`. Exit code 1 when any
             case fails. --bless writes the expected file of one case and counts as a failure.
 
+            Without --vectors the first directory is used that exists: Vectors beside the program, /usr/share/isthmus/Vectors, and Vectors in
+            the current directory.
+
             EXAMPLES
               isthmus verify
               isthmus verify --vectors Vectors --only 'mapping/*'
@@ -17,7 +20,7 @@ struct VerifyCommand: ParsableCommand {
             """)
 
     @Option(help: ArgumentHelp("The directory of the vectors.", valueName: "dir"))
-    var vectors = "Vectors"
+    var vectors: String?
     @Option(help: ArgumentHelp("Only cases whose id fits; * stands for anything.", valueName: "pattern"))
     var only: String?
     @Option(help: ArgumentHelp("Write the expected file of this case from what it gives now.", valueName: "stem"))
@@ -27,7 +30,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let tables = try MappingsDirectory.tables(mappings)
-        guard BatchConversion.isDirectory(vectors) else { throw CommandFailure(.inputRefused, "\(vectors): no such directory") }
+        let vectors = try VectorsDirectory.find(named: vectors)
         if let bless {
             do {
                 Terminal.write(try VectorRunner.bless(bless, in: vectors, tables: tables) + "\n0 passed, 1 failed, 0 skipped\n")
