@@ -19,12 +19,13 @@ final class IsthmusProgram: Sendable {
     ///   - settings: Further lines of the highest level, such as `directory: { file: users.yaml }`.
     ///   - logLevel: Lowest level that is logged.
     ///   - drain: Maximum wait after SIGTERM in seconds; nil for the default.
+    ///   - environment: Variables besides those of the test.
     ///   - limits: Shell commands run before it, such as `ulimit -n 128`; nil starts it without a shell.
     init(
         in scratch: ScratchDirectory, host: String = "127.0.0.1", port wanted: Int? = nil, store: String = "{ memory: true }",
         domains: [String], authentication: String = "none", node: String = "edge1.example.net",
         secure: Bool = false, securePort wantedSecure: Int? = nil, settings: [String] = [],
-        logLevel: String = "debug", drain: Int? = nil, limits: String? = nil
+        logLevel: String = "debug", drain: Int? = nil, environment: [String: String] = [:], limits: String? = nil
     ) async throws {
         let port = try wanted ?? Loopback.freePort()
         self.port = port
@@ -49,9 +50,9 @@ final class IsthmusProgram: Sendable {
         if let limits {
             process = try ChildProcess(
                 URL(fileURLWithPath: "/bin/sh"), ["-c", limits + " && exec \"$0\" \"$@\"", PeerPrograms.isthmus.path] + arguments,
-                in: scratch.url, name: "isthmus")
+                in: scratch.url, name: "isthmus", environment: environment)
         } else {
-            process = try ChildProcess(PeerPrograms.isthmus, arguments, in: scratch.url, name: "isthmus")
+            process = try ChildProcess(PeerPrograms.isthmus, arguments, in: scratch.url, name: "isthmus", environment: environment)
         }
         let isReady = await eventually(within: 20) { process.outputText.hasPrefix("ready ") || !process.isRunning }
         guard isReady, process.isRunning else {

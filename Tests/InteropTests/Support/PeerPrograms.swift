@@ -17,6 +17,7 @@ enum PeerPrograms {
     static let nsd = find("nsd")
     static let openSSL = find("openssl")
     static let ldapmodify = find("ldapmodify")
+    static let systemdAnalyze = find("systemd-analyze")
 
     /// Newest installed version.
     static let postgres: URL? = {
@@ -38,6 +39,10 @@ enum PeerPrograms {
     /// Configurations and scenarios of this suite.
     static let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Peers")
+
+    /// Files of the Debian package: unit, configuration, scripts.
+    static let packaging = files.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("packaging")
 
     /// The program under test, built beside this test bundle.
     static var isthmus: URL {
