@@ -80,31 +80,48 @@ struct CommittedTable {
         return true
     }
 
-    /// Prints what moved by more than a tenth between this table and a new run, and what only one of them has.
-    /// - Parameter isWhole: Whether the new run measured every row, so that a missing one counts as worse.
-    /// - Returns: Whether nothing became worse.
-    func compare(with new: CommittedTable, isWhole: Bool) -> Bool {
-        var table = Table("", "side", "committed", "(range)", "now", "(range)", "moved")
-        var (compared, moved, worse, missing) = (0, 0, 0, 0)
+    /// Takes over the lines of some rows from another table.
+    mutating func replace(_ rows: Set<String>, by other: CommittedTable) {
+        lines = lines.filter { !rows.contains($0.row) } + other.lines.filter { rows.contains($0.row) }
+    }
+
+    /// What moved by more than a tenth between a committed table and a new run.
+    struct Moves {
+        fileprivate var lines: [(old: Line, now: Line)] = []
+        fileprivate(set) var compared = 0
+        /// Compared lines of the committed table that the new run lacks.
+        fileprivate(set) var missing = 0
+
+        var worse: Set<String> { Set(lines.filter { $0.now.compared > $0.old.compared }.map(\.old.row)) }
+
+        func show() {
+            var table = Table("", "side", "committed", "(range)", "now", "(range)", "moved")
+            for (old, now) in lines {
+                let difference = now.compared - old.compared
+                table.add(
+                    old.row, old.side.title, text(old.compared, 3), CommittedTable.range(old), text(now.compared, 3),
+                    CommittedTable.range(now),
+                    (difference > 0 ? "worse, +" : "better, -")
+                        + (old.compared > 0 ? text(abs(difference) / old.compared * 100, 0) + " %" : ""))
+            }
+            if !lines.isEmpty { table.show(title: "Moved by more than 10 %") }
+            print("\n\(compared) compared, \(lines.count) moved by more than 10 %; \(missing) of the committed table not measured")
+        }
+    }
+
+    func moves(to new: CommittedTable) -> Moves {
+        var moves = Moves()
         for old in lines where !old.basis.isEmpty {
             guard let now = new.lines.first(where: { $0.row == old.row && $0.side == old.side }), now.basis == old.basis else {
-                missing += 1
+                moves.missing += 1
                 continue
             }
-            compared += 1
-            let difference = now.compared - old.compared
+            moves.compared += 1
             // A tenth of a system call or allocation is what timers do meanwhile.
-            guard abs(difference) > old.compared / 10, abs(difference) > (old.unit == "count" ? 0.1 : 0.005) else { continue }
-            moved += 1
-            if difference > 0 { worse += 1 }
-            table.add(
-                old.row, old.side.title, text(old.compared, 3), Self.range(old), text(now.compared, 3), Self.range(now),
-                (difference > 0 ? "worse +" : "better -") + (old.compared > 0 ? text(abs(difference) / old.compared * 100, 0) + " %" : ""))
+            let difference = abs(now.compared - old.compared)
+            if difference > old.compared / 10, difference > (old.unit == "count" ? 0.1 : 0.005) { moves.lines.append((old, now)) }
         }
-        print("\nCommitted table: " + circumstances.joined(separator: "; "))
-        if moved > 0 { table.show(title: "Moved by more than 10 %") }
-        print("\n\(compared) compared, \(moved) moved by more than 10 %, \(worse) worse, \(missing) of the committed table not measured")
-        return worse == 0 && compared > 0 && (missing == 0 || !isWhole)
+        return moves
     }
 
     private static func range(_ line: Line) -> String {

@@ -5,6 +5,23 @@ import PresenceLoad
 /// Rows that share their processes.
 enum RowGroup: String, CaseIterable {
     case fanout, connections, requests, bridged, large, memory, counts
+
+    /// Groups with these rows, and with the rows that they refer to.
+    static func measuring(_ rows: Set<String>) -> [RowGroup] {
+        var groups: Set<RowGroup> = []
+        for row in rows {
+            switch row.split(separator: "-").first {
+            case "notify": groups.insert(row == "notify-8" ? .fanout : .connections)
+            case "publish", "subscribe": groups.insert(.requests)
+            case "bridged": groups.insert(.bridged)
+            case "change": groups.formUnion([.fanout, .large])
+            case "restart": groups.formUnion([.requests, .large])
+            case "memory": groups.insert(row.hasPrefix("memory-bridged") ? .memory : .large)
+            default: groups.insert(.counts)
+            }
+        }
+        return allCases.filter(groups.contains)
+    }
 }
 
 /// All rows of the comparison.
