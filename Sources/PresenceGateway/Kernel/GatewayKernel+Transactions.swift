@@ -69,7 +69,7 @@ extension GatewayKernel {
         var response = response
         response.headers.set(.server, Self.product)
         guard commitLog.store != nil, response.status.isSuccess else { return deliver(response, transaction, at: now) }
-        commitLog.round.append(WaitingMessage(content: .answer(response, transaction), scope: scope))
+        commitLog.add(WaitingMessage(content: .answer(response, transaction), scope: scope))
     }
 
     /// Sends a response, once the changes that it depends on are stored.

@@ -99,7 +99,7 @@ final class GatewayKernel {
 
     /// Processes a message.
     func receive(_ message: InboundMessage, at now: Instant) {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         let actions = transactions.receive(message, at: now) {
             host.admission(of: $0, from: $1, in: message, at: now)
         } believing: {
@@ -111,7 +111,7 @@ final class GatewayKernel {
 
     /// Processes a notice of the transport.
     func receive(_ notice: TransportNotice, at now: Instant) {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         let actions = transactions.receive(notice, at: now)
         switch notice {
         case .closed(let connection, let end): connectionClosed(connection, end, actions, at: now)
@@ -133,7 +133,7 @@ final class GatewayKernel {
 
     /// Fires the timers that are due.
     func advance(to now: Instant) {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         perform(transactions.advance(to: now), at: now)
         var turns = Self.turnsPerTimer * timers.count + Self.leastTurns
         while turns > 0, let ticket = timers.popDue(at: now) {

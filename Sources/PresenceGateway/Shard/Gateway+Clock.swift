@@ -9,9 +9,8 @@ extension Gateway {
     public func receive(wallClock wall: Instant, at now: Instant) {
         let difference = (wall - now) - commitLog.clockStep
         guard difference.isClockStep else { return }
-        commitLog.clockStep = wall - now
-        commitLog.now = now
-        commitLog.open.isClockDue = store != nil
+        commitLog.noteInput(at: now)
+        commitLog.noteClockStep(wall - now)
         counters.clockSteps += 1
         log(.warning, "the clock of this machine was set", ["seconds": String(difference.seconds)])
     }

@@ -9,7 +9,7 @@ extension Gateway {
     /// relayed publications are updated.
     /// - Parameter mapper: new mapping tables; nil, or equal tables, changes nothing.
     public func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         let before = self.configuration
         context.use(configuration)
         kernel.use(configuration)

@@ -56,7 +56,7 @@ extension Gateway {
     /// Restores from loaded records; records of other shards are ignored.
     @discardableResult
     public func restore(_ loaded: [StoreRecord], at now: Instant) -> RestoredState {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         let router = ShardRouter(shards: shards, for: configuration)
         let records = shards == 1 ? loaded : loaded.filter { router.shard(ofKey: router.owner(of: $0)) == shard }
         var waiting = ranked(records, at: now)[...]

@@ -13,7 +13,7 @@ public enum StopPolicy: String, Hashable, Sendable, CaseIterable {
 extension Gateway {
     /// Refuses new subscriptions, and ends or keeps the dialogs (``GatewayConfiguration/onStop``); complete when ``isDrained``.
     public func shutdown(at now: Instant) {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         guard !isShuttingDown else { return }
         context.stop()
         for dialog in flows.subscriptions.dialogs.inOrder {

@@ -123,7 +123,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
 
     /// Processes a value of another shard.
     public func receive(_ envelope: ShardEnvelope, at now: Instant) {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         for value in kernel.mailboxes.receive(envelope) { flows.receive(value, at: now) }
     }
 

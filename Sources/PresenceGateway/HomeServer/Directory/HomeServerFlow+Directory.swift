@@ -8,7 +8,7 @@ import UserDirectory
 extension HomeServerFlow {
     /// Replaces the directory: publishes changed data, and ends dialogs and registrations of users that are gone or disabled.
     func use(directory state: DirectoryState, at now: Instant) {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         ports.addOwnRecords()
         defer { ports.dropIdleRecords() }
         context.directory.replace(by: state, at: DateTime(now))

@@ -48,27 +48,27 @@ struct CommitLog {
     /// Whether the owner of the gateway carries out the requests to the store.
     let isDeferred: Bool
     /// The requests carried out by the gateway itself.
-    var session: StoreSession?
+    private var session: StoreSession?
     /// Requests that were not taken yet.
-    var requests: [StoreRequest] = []
+    private var requests: [StoreRequest] = []
     /// Amount by which the wall clock has been set since the start.
-    var clockStep = TimeSpan.zero
+    private(set) var clockStep = TimeSpan.zero
     /// Messages of the present round, in order, which may change further records.
-    var round: [WaitingMessage] = []
+    private var round: [WaitingMessage] = []
     /// Changes since the last submitted commit.
-    var open = Batch(number: 1)
+    private(set) var open = Batch(number: 1)
     /// Submitted commits, oldest first.
-    var inFlight: [Batch] = []
+    private(set) var inFlight: [Batch] = []
     /// Commit that the next one builds on; nil: none, or it failed.
-    var predecessor: UInt64?
-    var phase = Phase.working
+    private var predecessor: UInt64?
+    private(set) var phase = Phase.working
     /// Requests of failed commits, until their records are read.
-    var unsent: [WaitingMessage] = []
+    private var unsent: [WaitingMessage] = []
     /// Number of the last request to read records.
-    var lastRead: UInt64 = 0
-    var dependencies = CommitDependencies()
+    private(set) var lastRead: UInt64 = 0
+    private(set) var dependencies = CommitDependencies()
     /// Time of the last input.
-    var now = Instant(nanosecondsSince1970: 0)
+    private(set) var now = Instant(nanosecondsSince1970: 0)
 
     /// Pause between attempts while the store fails.
     static let pause = TimeSpan.seconds(1)
@@ -102,6 +102,26 @@ struct CommitLog {
         }
     }
 
+    var hasRound: Bool { !round.isEmpty }
+    var hasRequests: Bool { !requests.isEmpty }
+
+    // MARK: inputs
+
+    /// Notes the time of an input.
+    mutating func noteInput(at now: Instant) { self.now = now }
+
+    /// Notes that the wall clock was set; the next commit stores it.
+    mutating func noteClockStep(_ step: TimeSpan) {
+        clockStep = step
+        open.isClockDue = store != nil
+    }
+
+    /// Adds a message to the present round.
+    mutating func add(_ message: WaitingMessage) { round.append(message) }
+
+    /// Lets a step wait for the changes made until now.
+    mutating func add(step: @escaping (Instant) -> Void) { open.steps.append(step) }
+
     /// Notes the change of a record.
     mutating func note(_ key: StoreKey) {
         guard open.keys.insert(key).inserted else { return }
@@ -119,10 +139,35 @@ struct CommitLog {
         }
     }
 
+    /// Lets a message wait until the records of a failed commit are read; it then counts as not sent.
+    mutating func add(unsent message: WaitingMessage) { unsent.append(message) }
+
+    /// Takes the messages of the present round.
+    mutating func takeRound() -> [WaitingMessage] {
+        defer { round = [] }
+        return round
+    }
+
     /// Whether a change is not stored, so that messages may have to wait.
     var hasUnstored: Bool { !inFlight.isEmpty || open.hasChanges || !isWorking }
 
     // MARK: submission
+
+    /// Prepares a submission: asks again for the records that could not be read, or tries again to store.
+    /// - Returns: false: no commit may be tried now.
+    mutating func prepareSubmission(at now: Instant) -> Bool {
+        switch phase {
+        case .working: return true
+        case .reading(let keys, let retryAt):
+            if let retryAt, now >= retryAt { read(keys) }
+            return false
+        case .failing(let until):
+            guard now >= until else { return false }
+            // The attempt shows whether the store works again, also without changes.
+            if inFlight.isEmpty { open.isClockDue = true }
+            return true
+        }
+    }
 
     /// Submits the open changes.
     mutating func submit(_ changes: [StoreChange]) {
@@ -144,6 +189,18 @@ struct CommitLog {
         return nil
     }
 
+    /// Carries out a request, if the gateway does so itself.
+    mutating func perform(_ request: StoreRequest) -> StoreResult? { session?.perform(request) }
+
+    // MARK: results
+
+    /// Notes that the store works.
+    /// - Returns: whether it did not before.
+    mutating func noteWorking() -> Bool {
+        defer { phase = .working }
+        return !isWorking
+    }
+
     /// Takes the stored commit; nil: it was given up before.
     mutating func take(committed number: UInt64) -> Batch? {
         guard inFlight.first?.number == number else { return nil }
@@ -153,10 +210,10 @@ struct CommitLog {
         return batch
     }
 
-    /// Gives up the commits in flight and the open one, because the oldest failed.
-    /// - Returns: those; empty: the failed one was given up before.
-    mutating func giveUp(failed number: UInt64) -> [Batch] {
-        guard inFlight.first?.number == number else { return [] }
+    /// Gives up the commits in flight and the open one, because the oldest failed; their requests wait until the records are read.
+    /// - Returns: the number of changes, and the answers to be refused; nil: the failed commit was given up before.
+    mutating func giveUp(failed number: UInt64) -> (changes: Int, answers: [WaitingMessage])? {
+        guard inFlight.first?.number == number else { return nil }
         let given = inFlight + [open]
         inFlight = []
         predecessor = nil
@@ -164,30 +221,34 @@ struct CommitLog {
         let keys = given.reduce(into: Set<StoreKey>()) { $0.formUnion($1.keys) }
         dependencies.clear()
         for key in keys { dependencies.note(key.dependencyName, CommitDependencies.unknown) }
-        phase = .reading(keys, retryAt: nil)
-        requestRead(keys)
-        return given
+        read(keys)
+        let messages = given.flatMap(\.messages)
+        unsent += messages.filter { !$0.isAnswer }
+        return (given.reduce(0) { $0 + $1.keys.count }, messages.filter(\.isAnswer))
     }
 
     /// Asks for the records of a failed commit.
-    mutating func requestRead(_ keys: Set<StoreKey>) {
+    private mutating func read(_ keys: Set<StoreKey>) {
+        phase = .reading(keys, retryAt: nil)
         lastRead += 1
         requests.append(.read(number: lastRead, Array(keys)))
     }
 
-    /// Takes the requests of the failed commits.
-    mutating func takeUnsent() -> [WaitingMessage] {
-        defer { unsent = [] }
-        return unsent
-    }
-
     /// Ends the reading: the records are known, and are stored with the next commit, since some are newer in memory.
-    mutating func endReading(_ keys: Set<StoreKey>) {
+    /// - Parameter next: time of the next attempt to store.
+    /// - Returns: the requests of the failed commits.
+    mutating func endReading(_ keys: Set<StoreKey>, retryAt next: Instant) -> [WaitingMessage] {
+        defer { unsent = [] }
+        phase = .failing(until: next)
         dependencies.clear()
         open.isClockDue = true
         for key in open.keys { dependencies.note(key.dependencyName, open.number) }
         for key in keys { note(key) }
+        return unsent
     }
+
+    /// Notes that the records could not be read.
+    mutating func noteUnread(_ keys: Set<StoreKey>, retryAt next: Instant) { phase = .reading(keys, retryAt: next) }
 
     mutating func takeRequests() -> [StoreRequest] {
         defer { requests = [] }

@@ -17,7 +17,7 @@ extension GatewayKernel {
 
     /// Runs a step once the changes made until now are stored; at once without a store.
     func whenKept(at now: Instant, _ step: @escaping (Instant) -> Void) {
-        if commitLog.store == nil { step(now) } else { commitLog.open.steps.append(step) }
+        if commitLog.store == nil { step(now) } else { commitLog.add(step: step) }
     }
 
     /// - Parameter changesNothing: whether the request is one that is answered from the tables.
@@ -45,7 +45,7 @@ extension GatewayKernel {
     /// - Parameter flow: the flow that is told if it is not sent.
     func post(_ value: any Sendable, to shard: Int, in scope: CommitScope, from flow: FlowID) {
         guard commitLog.store != nil else { return mailboxes.post(value, to: shard) }
-        commitLog.round.append(WaitingMessage(content: .value(value, shard: shard, flow), scope: scope))
+        commitLog.add(WaitingMessage(content: .value(value, shard: shard, flow), scope: scope))
     }
 
     /// Number of the newest commit that changes a record of one of the users and is not stored; 0: none.
@@ -56,9 +56,7 @@ extension GatewayKernel {
 
     /// Sends the messages of the round that depend on no commit; the others wait for theirs. None overtakes another one of its dialog.
     private func sendRound(at now: Instant) {
-        let round = commitLog.round
-        commitLog.round = []
-        for message in round {
+        for message in commitLog.takeRound() {
             guard commitLog.hasUnstored else {
                 release(message, at: now)
                 continue
@@ -70,7 +68,7 @@ extension GatewayKernel {
             } else if message.isAnswer, commitLog.isRefusing(at: now) {
                 refuse(message, at: now)
             } else if number == CommitDependencies.unknown {
-                commitLog.unsent.append(message)
+                commitLog.add(unsent: message)
             } else {
                 commitLog.add(message, waitingFor: number, ofDialog: scope.dialog)
             }
@@ -118,27 +116,16 @@ extension GatewayKernel {
             let now = commitLog.now
             sendRound(at: now)
             submit(at: now)
-            if var session = commitLog.session {
-                for request in commitLog.takeRequests() { receive(session.perform(request), at: now) }
-                commitLog.session = session
+            if !commitLog.isDeferred {
+                for request in commitLog.takeRequests() { commitLog.perform(request).map { receive($0, at: now) } }
             }
-            guard commitLog.round.isEmpty, commitLog.isDeferred || commitLog.requests.isEmpty else { continue }
+            guard !commitLog.hasRound, commitLog.isDeferred || !commitLog.hasRequests else { continue }
             if commitLog.open.isEmpty || !commitLog.isWorking || commitLog.inFlight.count >= CommitLog.flightLimit { return }
         }
     }
 
     private func submit(at now: Instant) {
-        switch commitLog.phase {
-        case .working: break
-        case .reading(let keys, let retryAt):
-            guard let retryAt, now >= retryAt else { return }
-            commitLog.phase = .reading(keys, retryAt: nil)
-            return commitLog.requestRead(keys)
-        case .failing(let until):
-            guard now >= until else { return }
-            // The attempt shows whether the store works again, also without changes.
-            if commitLog.inFlight.isEmpty { commitLog.open.isClockDue = true }
-        }
+        guard commitLog.prepareSubmission(at: now) else { return }
         guard commitLog.open.hasChanges else {
             if let unchanged = commitLog.takeUnchanged() { finish(unchanged, at: now) }
             return
@@ -156,7 +143,7 @@ extension GatewayKernel {
 
     /// Handles the result of a request to the store.
     func receive(_ result: StoreResult, at now: Instant) {
-        commitLog.now = now
+        commitLog.noteInput(at: now)
         switch result {
         case .committed(let number): committed(number, at: now)
         case .failed(let number, let failure): failed(number, failure, at: now)
@@ -168,23 +155,16 @@ extension GatewayKernel {
 
     private func committed(_ number: UInt64, at now: Instant) {
         guard let batch = commitLog.take(committed: number) else { return }
-        if !commitLog.isWorking {
-            log(.notice, "the store keeps changes again", ["changes": String(batch.keys.count)])
-            commitLog.phase = .working
-        }
+        if commitLog.noteWorking() { log(.notice, "the store keeps changes again", ["changes": String(batch.keys.count)]) }
         finish(batch, at: now)
         for client in clients { client.storeWorks(at: now) }
     }
 
     private func failed(_ number: UInt64, _ failure: StoreFailure, at now: Instant) {
-        let given = commitLog.giveUp(failed: number)
-        guard !given.isEmpty else { return }
+        guard let given = commitLog.giveUp(failed: number) else { return }
         counters.commitsFailed += 1
-        let changes = given.reduce(0) { $0 + $1.keys.count }
-        log(.error, "the store cannot keep changes", ["reason": failure.description, "changes": String(changes)])
-        let messages = given.flatMap(\.messages)
-        commitLog.unsent += messages.filter { !$0.isAnswer }
-        for message in messages where message.isAnswer { refuse(message, at: now) }
+        log(.error, "the store cannot keep changes", ["reason": failure.description, "changes": String(given.changes)])
+        for answer in given.answers { refuse(answer, at: now) }
     }
 
     private func wasRead(_ keys: Set<StoreKey>, _ records: Result<[StoreRecord], StoreFailure>, at now: Instant) {
@@ -192,14 +172,12 @@ extension GatewayKernel {
         timers.set(KernelTimer.store, at: next)
         switch records {
         case .success(let records):
-            commitLog.phase = .failing(until: next)
-            commitLog.endReading(keys)
-            let unsent = commitLog.takeUnsent()
+            let unsent = commitLog.endReading(keys, retryAt: next)
             host.reload(keys, records, at: now)
             for message in unsent { refuse(message, at: now) }
         case .failure(let failure):
             log(.error, "the store cannot be read", ["reason": failure.description])
-            commitLog.phase = .reading(keys, retryAt: next)
+            commitLog.noteUnread(keys, retryAt: next)
         }
     }
 }

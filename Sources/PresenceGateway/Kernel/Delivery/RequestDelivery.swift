@@ -31,7 +31,7 @@ final class RequestDelivery {
         var request = request
         request.headers.set(.userAgent, GatewayKernel.product)
         guard kernel.commitLog.store != nil else { return begin(request, by: requestRoute, for: origin, at: now) }
-        kernel.commitLog.round.append(WaitingMessage(content: .request(request, requestRoute, origin), scope: scope))
+        kernel.commitLog.add(WaitingMessage(content: .request(request, requestRoute, origin), scope: scope))
     }
 
     /// Sends a request, once the changes that it depends on are stored.
@@ -75,7 +75,7 @@ final class RequestDelivery {
         var request = request
         request.headers.set(.userAgent, GatewayKernel.product)
         guard kernel.commitLog.store != nil else { return emit(request, by: requestRoute, for: origin, at: now) }
-        kernel.commitLog.round.append(WaitingMessage(content: .unanswered(request, requestRoute, origin), scope: scope))
+        kernel.commitLog.add(WaitingMessage(content: .unanswered(request, requestRoute, origin), scope: scope))
     }
 
     /// Sends the BENOTIFY, once the changes that it depends on are stored.
