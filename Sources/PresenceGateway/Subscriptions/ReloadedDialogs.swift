@@ -27,14 +27,14 @@ final class ReloadedDialogs: ShardMember {
 
     private var pause: TimeSpan { .seconds(configuration.timing.retryAfter) }
 
-    /// Takes the stored dialogs in place of those of a failed commit. A new one, which the store does not have, is removed; one that ended
-    /// meanwhile stays ended.
+    /// Takes the stored dialogs in place of those of a failed commit. A new one, which the store does not have, is removed, as is one with
+    /// an end that is stored although its commit was reported as failed; one that ended meanwhile stays ended.
     func reload(_ stored: StoredRecords, at now: Instant) {
         for tag in stored.dialogs {
             guard let watcher = notifier.dialogs[tag] else { continue }
             if case .dialog(let record)? = stored[.dialog(tag)] {
                 reload(watcher, from: record, at: now)
-            } else if watcher.record.storage == .begun {
+            } else if watcher.record.storage == .begun || watcher.notifier.isOver {
                 remove(watcher, at: now)
             }
         }

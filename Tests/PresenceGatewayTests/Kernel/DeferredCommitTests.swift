@@ -190,6 +190,28 @@ struct DeferredCommitTests {
         #expect(try bench.takeNotifies(at: Bench.simple).last?.text.contains("<basic>open</basic>") == true)
     }
 
+    @Test("RFC 6665 4.2.1.4 an unsubscribe with an unknown outcome that was stored ends the dialog, though its watcher got 503")
+    func unknownEnd() throws {
+        let bench = makeBench()
+        bench.send(bench.categorySubscribe("ulla@contoso.com", to: "rob@fabrikam.com"), from: Bench.enterprise)
+        carryOut(bench)
+        let accepted = try bench.nextResponse(200, at: Bench.enterprise)
+        bench.send(
+            bench.inDialog(
+                accepted, cSeq: 2, expires: 0, extra: "Supported: ms-piggyback-first-notify\r\n", via: Bench.enterprise),
+            from: Bench.enterprise)
+        let requests = bench.takeStoreRequests()
+        #expect(requests.count == 1)
+        try loseAnswer(requests[0], bench)
+        _ = try bench.nextResponse(503, at: Bench.enterprise)
+        carryOut(bench)
+        #expect(bench.gateway.counts.watcherDialogs == 0)
+        bench.pass(.seconds(4_000))
+        carryOut(bench)
+        #expect(bench.isQuiet(at: Bench.enterprise))
+        #expect(!store.records.keys.contains { if case .dialog = $0 { true } else { false } })
+    }
+
     @Test("MS-PRES 3.2.5.3 a block whose outcome is unknown holds if it was stored: the watcher is shown nothing published later")
     func unknownBlock() throws {
         let bench = makeBench()
