@@ -212,6 +212,25 @@ struct DeferredCommitTests {
         #expect(!store.records.keys.contains { if case .dialog = $0 { true } else { false } })
     }
 
+    @Test("a commit builds on those in flight, not on a stored one: a connection that the store renews while idle fails nothing")
+    func predecessors() throws {
+        let bench = makeBench()
+        func predecessor(_ request: StoreRequest) -> UInt64? { if case .commit(_, let number, _) = request { number } else { nil } }
+        words.publish(bench, "alice@example.com", body: Bench.pidf("alice@example.com"))
+        let first = try #require(bench.takeStoreRequests().first)
+        words.publish(bench, "carol@example.com", body: Bench.pidf("carol@example.com"))
+        let second = try #require(bench.takeStoreRequests().first)
+        #expect(predecessor(first) == nil && predecessor(second) == 1)
+        for request in [first, second] { bench.receive(engine.perform(request)) }
+        bench.clear()
+        words.publish(bench, "dan@example.com", body: Bench.pidf("dan@example.com"))
+        let third = try #require(bench.takeStoreRequests().first)
+        #expect(predecessor(third) == nil)
+        var renewed = StoreSession(store)
+        bench.receive(renewed.perform(third))
+        _ = try bench.nextResponse(200, at: Self.client)
+    }
+
     @Test("MS-PRES 3.2.5.3 a block whose outcome is unknown holds if it was stored: the watcher is shown nothing published later")
     func unknownBlock() throws {
         let bench = makeBench()

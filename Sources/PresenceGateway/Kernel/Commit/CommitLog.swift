@@ -59,7 +59,8 @@ struct CommitLog {
     private(set) var open = Batch(number: 1)
     /// Submitted commits, oldest first.
     private(set) var inFlight: [Batch] = []
-    /// Commit that the next one builds on; nil: none, or it failed.
+    /// Commit in flight that the next one builds on; nil: none. One that is stored needs no check, and a new connection of the store does
+    /// not know it.
     private var predecessor: UInt64?
     private(set) var phase = Phase.working
     /// Requests of failed commits, until their records are read.
@@ -205,6 +206,7 @@ struct CommitLog {
     mutating func take(committed number: UInt64) -> Batch? {
         guard inFlight.first?.number == number else { return nil }
         let batch = inFlight.removeFirst()
+        if inFlight.isEmpty { predecessor = nil }
         for key in batch.keys { dependencies.forget(key.dependencyName, number) }
         for dialog in batch.dialogs { dependencies.forget(dialog, number) }
         return batch
