@@ -98,12 +98,18 @@ final class SimulatedFollower {
         if complaints.count < 20 { complaints.append(text) }
     }
 
+    /// Whether the watcher knows that its batch shows the presentity no longer (MS-PRES 3.4.5.1.3.1), until its next refresh names it again.
+    private func knowsEnd(of presentity: SimulatedPresentity) -> Bool {
+        (watcher as? EnhancedWatcher)?.instanceState(on: presentity.uri)?.state == "terminated"
+    }
+
     /// Settled presentities with outdated presence, while the watcher is subscribed.
     func delays(among settled: [SimulatedPresentity]) -> [String] {
         guard isInterested, !watcher.isMute, watcher.phase == .live else { return [] }
         return presentities.compactMap { presentity in
             guard settled.contains(where: { $0 === presentity }), presentity.blocked[watcher.watcher] == nil,
                 !presentity.remoteServers.contains(where: { $0.hasLostUnheard(presentity.uri) }),
+                !knowsEnd(of: presentity),
                 let seen = watcher.presence(of: presentity.uri), let number = SimulatedMood.number(seen), presentity.mood != .offline,
                 number != presentity.number
             else { return nil }

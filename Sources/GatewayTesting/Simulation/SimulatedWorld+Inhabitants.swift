@@ -14,10 +14,11 @@ extension SimulatedWorld {
             SimulatedPresentity("sip:anna@example.org", home: .simple(standard)),
             SimulatedPresentity("sip:pia@\(SimulatedPair.domain)", home: .pair(pair.servers)),
             SimulatedPresentity("sip:dora@example.net", home: source("source", "sip:dora@example.net")),
-            SimulatedPresentity(
-                "sip:dave@example.net",
-                home: shape.shards > 1 ? source("endpoint", "sip:dave@example.net") : endpoint("endpoint", "sip:dave@example.net")),
+            SimulatedPresentity("sip:dave@example.net", home: endpoint("endpoint", "sip:dave@example.net")),
         ]
+        guard shape.shards > 1 else { return }
+        // The hosted users belong to two shards of two, and to two of three.
+        presentities.append(SimulatedPresentity("sip:doug@example.net", home: endpoint("doug", "sip:doug@example.net")))
     }
 
     /// Creates presentities with publications that the gateway relays to the other side's servers (F3, F4).
@@ -58,6 +59,9 @@ extension SimulatedWorld {
             default: addBatch(index)
             }
         }
+        guard shape.shards > 1 else { return }
+        addList(followers.count)
+        addBatch(followers.count)
     }
 
     private func anyTransport() -> TransportProtocol { random.chance(0.7) ? .udp : .tcp }
@@ -79,25 +83,23 @@ extension SimulatedWorld {
         follow(watcher, [presentity])
     }
 
-    /// Whether the shard of a list or batch does not know the presentity.
-    private func isElsewhere(_ presentity: SimulatedPresentity) -> Bool { shape.shards > 1 && presentity.isHosted }
-
     /// Adds a list watcher of random presentities.
     private func addList(_ index: Int) {
         let transport = anyTransport()
         let watcher = ListWatcher(
             name: "list\(index)", watcher: "sip:carol\(index)@example.com", presentity: Self.listServer, address: nextAddress(transport),
             nextHop: hop(transport), seed: seed)
-        let wanted = presentities.filter { random.chance(0.6) && !isElsewhere($0) }
+        let wanted = presentities.filter { _ in random.chance(0.6) }
         guard !wanted.isEmpty else { return addList(index) }
         watcher.list = wanted.map(\.uri)
         follow(watcher, wanted)
     }
 
     private func addEnhanced(_ index: Int, _ presentity: SimulatedPresentity, _ form: EnhancedWatcher.Form) {
-        let isInside = random.chance(0.5)
+        let domain = anyEnterprise(["inside.example.com", "partner.example.com", "example.net"])
+        let isInside = domain == "inside.example.com"
         let watcher = EnhancedWatcher(
-            name: "enhanced\(index)", watcher: "sip:erin\(index)@\(isInside ? "inside" : "partner").example.com",
+            name: "enhanced\(index)", watcher: "sip:erin\(index)@\(domain)",
             presentity: presentity.uri, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)
         watcher.form = form
         watcher.offersBenotify = isInside && random.chance(0.7)
@@ -107,14 +109,18 @@ extension SimulatedWorld {
 
     /// Adds a batch watcher of hosted and SIMPLE presentities; those of other enterprises need single subscriptions (MS-PRES 3.4.5.1.3.1).
     private func addBatch(_ index: Int) {
-        let wanted = presentities.filter { !$0.isOfEnterprise && !isElsewhere($0) }
-        let user = "sip:erin\(index)@inside.example.com"
+        let wanted = presentities.filter { !$0.isOfEnterprise }
+        let domain = anyEnterprise(["inside.example.com", "example.net"])
+        let user = "sip:erin\(index)@\(domain)"
         let watcher = EnhancedWatcher(
             name: "batch\(index)", watcher: user, presentity: user, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)
         watcher.form = .batch(wanted.map(\.uri), ["state", "note"])
-        watcher.offersBenotify = random.chance(0.7)
+        watcher.offersBenotify = domain == "inside.example.com" && random.chance(0.7)
         follow(watcher, wanted)
     }
+
+    /// One of the domains of enterprise watchers. Hosted ones are not registered, so that they are reached by address, without BENOTIFY.
+    private func anyEnterprise(_ domains: [String]) -> String { domains.randomElement(using: &random) ?? domains[0] }
 
     private func follow(_ watcher: ScriptedWatcher, _ wanted: [SimulatedPresentity]) {
         join(watcher)

@@ -67,7 +67,10 @@ extension SimulatedWorld {
         wrong += forger.believed.map { "a forged answer was believed: \($0)" }
         let counts = gateway.counts
         let live = followers.filter { $0.watcher.phase == .live }.count
-        if counts.watcherDialogs != live { wrong.append("\(counts.watcherDialogs) watcher dialogs for \(live) live watchers") }
+        if counts.watcherDialogs != live {
+            let rows = gateway.shards.flatMap { $0.subscriptions(at: network.now + clock.lead).rows }
+            wrong.append("\(counts.watcherDialogs) watcher dialogs for \(live) live watchers: \(Set(rows.map(\.watcher)).sorted())")
+        }
         let served = living.reduce(0) { $0 + $1.dialogCount }
         if counts.upstreamSubscriptions != served {
             wrong.append("\(counts.upstreamSubscriptions) far legs, \(served) dialogs at their servers")
@@ -90,7 +93,8 @@ extension SimulatedWorld {
         counts.presentities = 0
         // Presence for blocked watchers is static.
         let hasBlocks = !blocks.isEmpty || presentities.contains { !$0.blocked.isEmpty }
-        if hasBlocks, counts.publications == 3 { counts.publications = 0 }
+        let blockers = presentities.count { presentity in !presentity.blocked.isEmpty || blocks.contains { $0.presentity === presentity } }
+        if counts.publications % 3 == 0, counts.publications <= 3 * blockers { counts.publications = 0 }
         // A watcher that is blocked later sees the publications of then until they expire.
         counts.timers = max(0, counts.timers - blocks.count)
         if counts != GatewayCounts() { wrong.append("left behind: \(counts)") }

@@ -9,7 +9,7 @@ import ScriptedPeers
 ///     example.org     SIMPLE presentities                       example.net     users at the gateway, by PUBLISH and by SERVICE
 ///                     of both some may publish through the gateway
 ///     pair.example.org  SIMPLE presentities of a partner with two servers, found by SRV
-///     example.com     SIMPLE watchers      partner.example.com, inside.example.com    enterprise watchers
+///     example.com     SIMPLE watchers      partner.example.com, inside.example.com, example.net    enterprise watchers
 final class SimulatedWorld {
     /// Build of the gateway process.
     struct Shape {
@@ -91,7 +91,7 @@ final class SimulatedWorld {
                 "example.com": DomainConfiguration(side: .simple, route: standardAddress),
                 "partner.example.com": DomainConfiguration(side: .enterprise, route: partnerAddress),
                 "inside.example.com": DomainConfiguration(side: .enterprise, route: insideAddress, network: .sameEnterprise),
-                "example.net": DomainConfiguration(side: shape.shards > 1 ? .simple : .enterprise, hosted: true, network: .sameEnterprise),
+                "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
             ])
         pair = SimulatedPair(seed: seed, hosts: &hosts, gateway: gatewayAddress, configuration: &configuration)
         // Watchers and users have their own addresses.
