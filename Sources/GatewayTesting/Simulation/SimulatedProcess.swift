@@ -41,6 +41,7 @@ final class SimulatedProcess: SansIOEndpoint {
         self.links = links
         self.mailboxes = mailboxes
         sequences?.beginProcess()
+        mailboxes?.beginProcess()
         for (link, shard) in zip(links, gateway.shards) {
             link.receiver = { [weak self] result, now in self?.receive(result, for: shard, at: now) }
         }

@@ -27,7 +27,7 @@ final class SimulatedStoreTrouble {
         return switch missingRule {
         case .commitBeforeAnswer: HastyStoreLink(connection, on: network)
         case .readAfterUnknownOutcome: ForgetfulStoreLink(connection, on: network, engine.table.records)
-        case .fencedConnections, nil: connection
+        default: connection
         }
     }
 

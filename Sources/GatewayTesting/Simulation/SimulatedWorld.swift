@@ -19,11 +19,19 @@ final class SimulatedWorld {
         var shards = 1
         /// Rule that is switched off; nil: none.
         var missingRule: SimulatedRule?
+        /// Whether views between shards overtake all other envelopes.
+        var viewsOvertake = false
 
-        init(hasEngine: Bool, shards: Int = 1, missingRule: SimulatedRule? = nil) {
+        init(hasEngine: Bool, shards: Int = 1) {
             self.hasEngine = hasEngine
             self.shards = shards
-            self.missingRule = missingRule
+        }
+
+        /// World of a rule: with a store engine, and with three shards if the rule applies to several.
+        init(of rule: SimulatedRule, isMissing: Bool) {
+            self.init(hasEngine: true, shards: rule.needsShards ? 3 : 1)
+            missingRule = isMissing ? rule : nil
+            viewsOvertake = rule == .viewNumbers
         }
 
         /// Every second seed has an engine, and every fourth one several shards.
@@ -112,7 +120,9 @@ final class SimulatedWorld {
         forger = SimulatedForger(target: hop, seed: seed)
         let engine = shape.hasEngine ? SimulatedStore(table: store, on: network, seed: seed) : nil
         storeTrouble = engine.map { SimulatedStoreTrouble($0, seed: seed, without: shape.missingRule) }
-        mailboxes = shape.shards > 1 ? SimulatedMailboxes(on: network, seed: seed) : nil
+        mailboxes =
+            shape.shards > 1
+            ? SimulatedMailboxes(on: network, seed: seed, viewsOvertake: shape.viewsOvertake, without: shape.missingRule) : nil
         let stream = TransportAddress(.tcp, hop.host, hop.port)
         partner = EnhancedServer(name: "partner", address: partnerAddress, nextHop: stream, seed: seed)
         inside = EnhancedServer(name: "inside", address: insideAddress, nextHop: stream, seed: seed)
@@ -178,6 +188,7 @@ final class SimulatedWorld {
                 configuration: configuration, shard: shard, shards: shape.shards, key: .seeded(key &+ UInt64(shard) &* 0x1_0001_0001),
                 store: store, defersCommits: storeTrouble != nil)
         }
+        if shape.missingRule == .commitBeforeView { for shard in gateway.shards { shard.sendViewsBeforeCommits() } }
         let links = storeTrouble.map { trouble in gateway.shards.map { _ in trouble.connect() } } ?? []
         return SimulatedProcess(
             gateway, lead: clock.lead, forger: forger, sequences: sequences, links: links, mailboxes: mailboxes)

@@ -71,11 +71,11 @@ public struct Simulation {
         return try simulation.run()
     }
 
-    /// Plays one seed, always with a store engine, without one of its rules.
-    /// - Parameter rule: The rule that is switched off; nil: none.
+    /// Plays one seed in the world of a rule.
+    /// - Parameter isMissing: Whether the rule is switched off.
     /// - Returns: The faults; nil when none was found.
-    public static func violation(seed: UInt64, without rule: SimulatedRule?) -> String? {
-        var simulation = Simulation(seed: seed, isRecorded: false, SimulatedWorld.Shape(hasEngine: true, missingRule: rule))
+    public static func violation(seed: UInt64, of rule: SimulatedRule, isMissing: Bool) -> String? {
+        var simulation = Simulation(seed: seed, isRecorded: false, SimulatedWorld.Shape(of: rule, isMissing: isMissing))
         do {
             _ = try simulation.run()
             return nil

@@ -4,7 +4,7 @@ import SIPCore
 import SIPEvents
 
 /// Refusal of a request: status, explanation for either side, and the headers that the status requires.
-struct Refusal: Error, Equatable {
+package struct Refusal: Error, Equatable {
     var status: SIPStatus
     /// Constant text that names the rule; sent in ms-diagnostics or Warning.
     var explanation: String

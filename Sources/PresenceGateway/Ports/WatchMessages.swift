@@ -7,7 +7,7 @@ import SIPCore
 ///     watcher's shard  --watch--> presentity's shard --views, refused--> watcher's shard
 ///                                        |             (a change: one view for all watches of a shard that see it)
 ///                      --unwatch-------->+--ended-->
-enum WatchMessage: Sendable {
+package enum WatchMessage: Sendable {
     case watch(Watch)
     case unwatch(WatchID)
     case views(SharedView)
@@ -18,7 +18,7 @@ enum WatchMessage: Sendable {
 }
 
 /// Names a watch of a presentity by a dialog of another shard; not used twice, so that a late view of an earlier watch finds nothing.
-struct WatchID: Hashable, Sendable {
+package struct WatchID: Hashable, Sendable {
     /// Shard of the watcher.
     let shard: Int
     let number: UInt64
@@ -28,8 +28,8 @@ struct WatchID: Hashable, Sendable {
 }
 
 /// A watcher's order: what it wants to see of a presentity of another shard.
-struct Watch: Sendable {
-    let id: WatchID
+package struct Watch: Sendable {
+    package let id: WatchID
     /// Canonical URI of the presentity.
     let presentity: SIPURI
     let key: String
@@ -44,6 +44,9 @@ struct Watch: Sendable {
     let isRequest: Bool
     /// Whether the SUBSCRIBE is a poll.
     let isPoll: Bool
+
+    /// Addresses of watcher and presentity.
+    package var parties: [String] { [watcher.address.text, key] }
 }
 
 /// A watcher that is added to a presentity's subscriber list (MS-PRES 1.3.1.4).
@@ -54,23 +57,23 @@ struct NewSubscriber: Sendable {
 }
 
 /// One view of a presentity, for all watches of one shard that see it.
-struct SharedView: Sendable {
+package struct SharedView: Sendable {
     /// The view without the caches of ``CategoryView`` and ``DocumentView``, which belong to one shard.
     enum Content: Sendable {
         case categories(uri: String, CategoryMerge)
         case document([UInt8])
     }
 
-    struct Addressee: Sendable {
-        let watch: WatchID
+    package struct Addressee: Sendable {
+        package var watch: WatchID
         /// Number among the views of the watch, from 1; a view with a lower number is older.
-        let sequence: UInt64
+        package var sequence: UInt64
         /// Whether the view hides a change from a watcher that was never shown presence (``BlockLook/neverPublished``).
         let isHidden: Bool
     }
 
     let content: Content
-    var addressees: [Addressee]
+    package var addressees: [Addressee]
 }
 
 extension SharedView.Content {

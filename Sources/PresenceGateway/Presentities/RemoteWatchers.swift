@@ -18,6 +18,8 @@ final class RemoteWatchers: ShardMember {
     private var watchers: [String: RemoteWatcher] = [:]
     /// Number of watchers by presentity.
     private var numbers: [String: Int] = [:]
+    /// Whether views wait until the changes that they show are stored; only a simulation sets it to false, to show that they must.
+    var waitsForCommits = true
     /// Tags of the watches with a change in this tick, in the order of the changes.
     private var due: [String] = []
 
@@ -125,6 +127,10 @@ final class RemoteWatchers: ShardMember {
             }
         }
         for parcel in parcels {
+            guard waitsForCommits else {
+                post(.views(parcel.view), to: parcel.shard)
+                continue
+            }
             let scope = CommitScope(parcel.key, parcel.key, ofDialog: nil)
             kernel.post(WatchMessage.views(parcel.view), to: parcel.shard, in: scope, from: .presentities)
         }
