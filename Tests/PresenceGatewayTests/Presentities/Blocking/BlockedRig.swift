@@ -120,14 +120,25 @@ final class BlockedRig {
         now = end
     }
 
-    /// Delivers what the shards send, and carries the envelopes between them, until nothing is left.
+    /// Delivers what the shards send, and carries the envelopes of each pair of shards after a constant delay.
     private func deliver() {
-        var envelopes: [ShardEnvelope]
-        repeat {
-            for gateway in gateways { deliver(gateway.takeOutput()) }
-            envelopes = gateways.flatMap { $0.takeEnvelopes() }
-            for envelope in envelopes { gateways[envelope.target].receive(envelope, at: now) }
-        } while !envelopes.isEmpty
+        for gateway in gateways { deliver(gateway.takeOutput()) }
+        let process = restarts
+        for (index, gateway) in gateways.enumerated() {
+            let envelopes = gateway.takeEnvelopes()
+            for target in gateways.indices where envelopes.contains(where: { $0.target == target }) {
+                after(Self.delay(from: index, to: target)) { [unowned self] in
+                    guard process == restarts else { return }
+                    for envelope in envelopes where envelope.target == target { gateways[target].receive(envelope, at: now) }
+                    deliver()
+                }
+            }
+        }
+    }
+
+    /// Delay of envelopes: no multiple of a millisecond, so that they arrive between the actions.
+    private static func delay(from source: Int, to target: Int) -> TimeSpan {
+        TimeSpan(nanoseconds: Int64(1_300_000 + 410_000 * source + 170_000 * target))
     }
 
     private func deliver(_ output: [OutboundMessage]) {
