@@ -175,29 +175,84 @@ struct WatchesBetweenShardsTests {
         _ = try bench.nextResponse(200, at: Bench.enterprise)
     }
 
-    @Test("dialogs of a version with one shard and without partitions are taken over")
-    func takenOver() throws {
+    /// The tag as the version before partitions wrote it: with the shard, or without anything if there was one shard.
+    private func old(_ tag: String, _ prefix: String) -> String {
+        Partition(tag: tag) == nil ? tag : prefix + tag.dropFirst(4)
+    }
+
+    /// Rewrites the dialogs of a store as the version before wrote them: single ones and far legs belonged to the presentity.
+    /// - Returns: the number of dialogs and far legs.
+    private func age(_ store: MemoryStore, _ prefix: String, at now: Instant) throws -> (dialogs: Int, legs: Int) {
+        var counts = (dialogs: 0, legs: 0)
+        for record in try store.load(at: now) {
+            switch record {
+            case .dialog(var dialog):
+                let tag = dialog.dialog.localTag
+                #expect(Partition(tag: tag) == Partition(ofKey: dialog.owner))
+                dialog.dialog.localTag = old(tag, prefix)
+                #expect(Partition(tag: dialog.dialog.localTag) == nil)
+                if !dialog.isBatch { dialog.owner = try #require(dialog.resources.first).uri }
+                try store.commit([.remove(.dialog(tag)), .put(.dialog(dialog))])
+                counts.dialogs += 1
+            case .upstreamSubscription(var leg):
+                let tag = leg.tag
+                leg.tag = old(tag, prefix)
+                leg.dialog?.localTag = leg.tag
+                leg.resources = leg.resources.map { .init(uri: $0.uri, categories: $0.categories, sinks: $0.sinks.map { old($0, prefix) }) }
+                leg.owner = try #require(leg.resources.first).uri
+                try store.commit([.remove(.upstreamSubscription(tag)), .put(.upstreamSubscription(leg))])
+                counts.legs += 1
+            default: break
+            }
+        }
+        return counts
+    }
+
+    @Test("dialogs of a version without partitions are taken over by any number of shards", arguments: [1, 2, 3], ["", "s02"])
+    func takenOver(shards: Int, prefix: String) throws {
         let store = MemoryStore()
         let bench = bench(shards: 1, store: store)
         try publishAll(bench)
-        let me = watcher(bench)
         let other = Self.users[3]
-        bench.send(
-            bench.categorySubscribe(me, to: other), from: Bench.enterprise)
-        let answer = try bench.nextResponse(200, at: Bench.enterprise)
+        // A single dialog, a batch, and a dialog with a far leg.
+        bench.send(bench.categorySubscribe(Self.users[0], to: other), from: Bench.enterprise)
+        let single = try bench.nextResponse(200, at: Bench.enterprise)
         _ = try bench.takeNotifies()
-        // The version before assigned a single subscription by the presentity, and wrote no partition into tags.
-        let records = try store.load(at: bench.now)
-        let dialogs = records.compactMap { if case .dialog(let dialog) = $0 { dialog } else { nil } }
-        var old = try #require(dialogs.first)
-        #expect(Partition(tag: old.dialog.localTag) == Partition(ofKey: "sip:" + me))
-        old.owner = "sip:" + other
-        try store.commit([.put(.dialog(old))])
-        try bench.restart(shards: 3)
+        let batch = try subscribe(bench, Self.users[1], to: [other, Self.users[4]])
+        _ = try bench.takeNotifies()
+        bench.send(bench.categorySubscribe(Self.users[2], to: "alice@example.org"), from: Bench.enterprise)
+        let bridged = try bench.nextResponse(200, at: Bench.enterprise)
+        let far = try bench.nextRequest(.subscribe, at: Bench.simple)
+        bench.answer(far, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        bench.notify(
+            far, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: Bench.pidf("alice@example.org", activity: "busy"),
+            from: Bench.simple)
+        _ = try bench.takeNotifies()
+        bench.clear()
+        #expect(try age(store, prefix, at: bench.now) == (3, 1))
+
+        let restored = try bench.restart(shards: shards)
+        #expect(restored.dialogs == 3 && restored.upstreamSubscriptions == 1 && restored.unreadable == 0)
         try bench.publish(other, .state(6_500, in: 0, version: 1))
-        #expect(try bench.takeNotifies().map { states($0.body, 6_500) } == [1])
-        bench.send(bench.inDialog(answer, cSeq: 2, expires: 600, via: Bench.enterprise), from: Bench.enterprise)
-        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(try bench.takeNotifies().map { states($0.body, 6_500) } == [1, 1])
+        bench.pass(.seconds(1))
+        let anew = try bench.nextRequest(.subscribe, at: Bench.simple)
+        #expect(anew.headers.fromTag == old(far.headers.fromTag ?? "", prefix) && anew.headers.callID == far.headers.callID)
+        bench.answer(anew, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        bench.notify(
+            anew, "active;expires=3600", cSeq: 2, type: "application/pidf+xml", body: Bench.pidf("alice@example.org", activity: "away"),
+            from: Bench.simple, tag: "far" + (far.headers.fromTag ?? ""))
+        #expect(try bench.takeNotifies().map { states($0.body, 15_500) } == [1])
+        // Requests in the dialogs find them by their old tags.
+        for answer in [single, batch, bridged] {
+            let tag = answer.headers.toTag ?? ""
+            let refresh = bench.inDialog(answer, cSeq: 2, expires: 600, via: Bench.enterprise)
+            bench.send(refresh.replacingOccurrences(of: tag, with: old(tag, prefix)), from: Bench.enterprise)
+            _ = try bench.nextResponse(200, at: Bench.enterprise)
+            bench.clear()
+        }
+        // And again after a restart with another number.
+        #expect(try bench.restart(shards: shards % 3 + 1).dialogs == 3)
     }
 
     @Test("MS-PRES 3.4.5.3 a user who is removed from the directory ends for the watchers of other shards")
