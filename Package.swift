@@ -6,12 +6,12 @@ import PackageDescription
 //
 //   program     isthmus
 //   service     GatewayService
-//   edges       SIPTransport   Storage   Administration   LDAPDirectory   NameResolution
+//   edges       SIPTransport   Storage   Administration   LDAPDirectory   NameResolution   CBuildIdentity
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   PresenceRules   FederationRouting   UserDirectory   Registration
 //               XCAP
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
-//   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares   CBuildIdentity
+//   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
 //               ScriptedPeers (also of the demo; without the gateway)
 //
