@@ -28,7 +28,7 @@ struct LostNotifications: Hashable, Sendable {
     /// Ends the series, because the watcher has a state.
     mutating func arrived() { (undelivered, failingSince, run) = (0, nil, nil) }
 
-    /// Starts the pauses anew, because the watcher is reachable.
+    /// Starts the pauses again, because the watcher is reachable.
     mutating func reached() { undelivered = 0 }
 
     /// Notes a response of the watcher that refuses the state.

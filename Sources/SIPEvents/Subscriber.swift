@@ -107,7 +107,7 @@ public struct Subscriber: Hashable, Sendable {
 
     /// Losses in a row.
     private struct Losses: Hashable, Sendable {
-        /// Number of losses; counted anew after an attempt that lasted 60 s.
+        /// Number of losses; counted from zero after an attempt that lasted 60 s.
         var count = 0
         /// Start of the present attempt.
         var startedAt = Instant(nanosecondsSince1970: 0)
@@ -163,7 +163,7 @@ public struct Subscriber: Hashable, Sendable {
         losses.count = min(max(failures, 0), 64)
     }
 
-    /// Losses in a row; counted anew after an attempt that lasted 60 s.
+    /// Losses in a row; counted from zero after an attempt that lasted 60 s.
     public var failures: Int { losses.count }
     /// Time of the next refresh; nil when none is planned.
     public var refreshAt: Instant? { refreshes.plannedAt }

@@ -11,7 +11,7 @@ import Testing
 
     @Test(
         "has a violation: nothing is answered before its commit, an unknown outcome is read, a given-up connection commits nothing later; envelopes are in order, views are numbered, and leave after their commit",
-        arguments: SimulatedRule.allCases.filter { $0 != .watchIDs })
+        arguments: SimulatedRule.allCases)
     func violation(rule: SimulatedRule) async {
         for seed in Self.seeds {
             await Task.yield()

@@ -157,7 +157,7 @@ public final class PresenceLoad {
         }
     }
 
-    /// Lets the peer end and begin anew: watchers listen at their addresses, publishers connect again.
+    /// Lets the peer end and begin again: watchers listen at their addresses, publishers connect again.
     /// - Parameter restart: Ends the peer, starts it, and returns its port; nil when it does not start.
     public func restart(_ restart: () -> Int?) -> Bool {
         loop.acceptsEnds = true

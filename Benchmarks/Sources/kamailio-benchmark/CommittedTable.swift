@@ -85,7 +85,7 @@ struct CommittedTable {
         lines = lines.filter { !rows.contains($0.row) } + other.lines.filter { rows.contains($0.row) }
     }
 
-    /// What moved by more than a tenth between a committed table and a new run.
+    /// Rows that moved by more than a tenth between a committed table and a new run.
     struct Moves {
         fileprivate var lines: [(old: Line, now: Line)] = []
         fileprivate(set) var compared = 0

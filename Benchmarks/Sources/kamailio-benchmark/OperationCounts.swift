@@ -153,7 +153,7 @@ private struct TraceReader {
         let file = open(path, O_RDONLY)
         guard file >= 0 else { return numbers }
         defer { close(file) }
-        // A side that starts anew begins the file anew.
+        // A side that starts again begins a new file.
         if lseek(file, 0, SEEK_END) < offset { (offset, rest) = (0, []) }
         lseek(file, off_t(offset), SEEK_SET)
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -29,9 +29,6 @@ final class EnvelopePath {
     private var early: [Route: [UInt64: ShardEnvelope]] = [:]
     /// Number of envelopes of each route that were handed on.
     private var handedOn: [Route: UInt64] = [:]
-    /// Watcher and presentity of each watch, and the newest watch of both.
-    private var parties: [WatchID: [String]] = [:]
-    private var newest: [[String]: WatchID] = [:]
     /// Number of the last view, if the numbers of views are replaced.
     private var lastView: UInt64 = 0
 
@@ -48,10 +45,6 @@ final class EnvelopePath {
     /// Takes an envelope when it leaves its shard.
     func leave(_ envelope: ShardEnvelope) -> Parcel {
         let message = envelope.content as? WatchMessage
-        if missingRule == .watchIDs, case .watch(let watch)? = message {
-            parties[watch.id] = watch.parties
-            newest[watch.parties] = watch.id
-        }
         if missingRule == .envelopesInOrder { return Parcel(envelope: envelope, order: nil) }
         if viewsOvertake, case .views? = message { return Parcel(envelope: envelope, order: nil) }
         left[Route(envelope), default: 0] += 1
@@ -90,13 +83,8 @@ final class EnvelopePath {
     }
 
     private func alter(_ addressee: inout SharedView.Addressee) {
-        switch missingRule {
-        case .viewNumbers:
-            lastView += 1
-            addressee.sequence = lastView
-        case .watchIDs:
-            if let parties = parties[addressee.watch], let watch = newest[parties] { addressee.watch = watch }
-        default: break
-        }
+        guard missingRule == .viewNumbers else { return }
+        lastView += 1
+        addressee.sequence = lastView
     }
 }

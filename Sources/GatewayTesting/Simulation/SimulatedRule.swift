@@ -12,8 +12,6 @@ public enum SimulatedRule: Sendable, CaseIterable {
     /// A view with a number that is not higher than that of the last view of its watch is ignored. Its world lets views overtake, as after a
     /// lost link.
     case viewNumbers
-    /// A view names its watch, so that a view for an earlier watch of the same watcher and presentity is ignored.
-    case watchIDs
     /// Views leave the presentity's shard when the changes that they show are stored.
     case commitBeforeView
 
@@ -21,7 +19,7 @@ public enum SimulatedRule: Sendable, CaseIterable {
     var needsShards: Bool {
         switch self {
         case .commitBeforeAnswer, .readAfterUnknownOutcome, .fencedConnections: false
-        case .envelopesInOrder, .viewNumbers, .watchIDs, .commitBeforeView: true
+        case .envelopesInOrder, .viewNumbers, .commitBeforeView: true
         }
     }
 }

@@ -1,4 +1,4 @@
-/// What a shard notes for operators: recent events, and log records until they are taken.
+/// Notes of a shard for operators: recent events, and log records until they are taken.
 struct OperatorNotes {
     /// Recent refusals, losses and ends.
     var journal: Journal

@@ -1,4 +1,4 @@
-/// What the store has of a dialog.
+/// State of a dialog in the store.
 struct DialogRecord {
     /// Whether the store has the dialog.
     enum Storage {

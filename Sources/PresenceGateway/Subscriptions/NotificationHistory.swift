@@ -2,7 +2,7 @@ import EnhancedPresence
 import SIPCore
 import SIPEvents
 
-/// What was notified in a dialog, and with what result.
+/// Notifications of a dialog, and their results.
 struct NotificationHistory {
     /// Whether the last notification had the state `active`, not `pending`.
     private(set) var wasActive = false

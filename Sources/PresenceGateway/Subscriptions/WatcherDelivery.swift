@@ -1,6 +1,6 @@
 import SIPCore
 
-/// Where the notifications of a dialog go, and whether they reach the watcher.
+/// Destination of a dialog's notifications, and whether the watcher is reachable.
 ///
 ///     reachable --connection closed, restart--> away --SUBSCRIBE, REGISTER--> reachable
 ///                                                \--returnsBy, end of the registration, expiry--> removed
