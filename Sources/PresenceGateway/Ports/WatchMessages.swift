@@ -44,9 +44,6 @@ package struct Watch: Sendable {
     let isRequest: Bool
     /// Whether the SUBSCRIBE is a poll.
     let isPoll: Bool
-
-    /// Addresses of watcher and presentity.
-    package var parties: [String] { [watcher.address.text, key] }
 }
 
 /// A watcher that is added to a presentity's subscriber list (MS-PRES 1.3.1.4).
