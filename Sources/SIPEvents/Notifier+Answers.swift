@@ -38,15 +38,17 @@ extension Notifier {
     }
 
     /// Handles the final response to the outstanding NOTIFY; `retryAfter` is in seconds.
-    /// - Parameter chance: Random value as in ``notifyFailed(_:pause:chance:at:)``.
-    public mutating func receiveAnswer(status: Int, retryAfter: Int? = nil, chance: UInt64 = 0, at now: Instant) -> [Action] {
+    /// - Parameter chance: Random value as in ``notifyFailed(_:pause:chance:at:)``, made only if the NOTIFY was not delivered.
+    public mutating func receiveAnswer(
+        status: Int, retryAfter: Int? = nil, chance: @autoclosure () -> UInt64 = 0, at now: Instant
+    ) -> [Action] {
         guard isOutstanding else { return [] }
         isOutstanding = false
         if case .final = due, !lastNotify.isSent { return flush(at: now) }
         let pause = retryAfter.map { TimeSpan.seconds(min(max($0, 0), 86_400)) }
         switch AnswerMeaning(status: status) {
         case .undelivered(let failure):
-            return notifyFailed(failure, pause: pause, chance: chance, at: now)
+            return notifyFailed(failure, pause: pause, chance: chance(), at: now)
         case .delivered:
             losses.arrived()
             if case .ending(let reason) = phase { return close(reason) }

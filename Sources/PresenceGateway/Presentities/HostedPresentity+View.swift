@@ -35,7 +35,7 @@ extension HostedPresentity {
     /// state category only if there is no legacyInterop.
     func plan(_ format: WatcherFormat, _ categories: [CategoryName], for identity: WatcherIdentity) -> ViewPlan {
         var requested = format == .categories ? categories : UpstreamSubscription.standardCategories
-        var legacyInterop = format == .categories ? nil : enhanced.legacyInterop(for: identity)
+        var legacyInterop = format == .categories || enhanced.instanceCount == 0 ? nil : enhanced.legacyInterop(for: identity)
         if legacyInterop?.id.container == .blocked { legacyInterop = nil }
         if legacyInterop != nil { requested.removeAll { $0 == .state } }
         // Instances in container 32000 are not shown: if it decides about a category, that category looks unpublished.
@@ -105,6 +105,7 @@ extension HostedPresentity {
     ///
     /// All containers with members or a state are considered, so that a state that appears or ends does not change the result.
     private func isExplicitMember(_ identity: WatcherIdentity) -> Bool {
+        if enhanced.instanceCount == 0, !enhanced.hasOwnLists { return false }
         if enhanced.resolver.isBlocked(identity) { return true }
         let candidates = enhanced.containerIDs.filter { container in
             !enhanced.membership(of: container).members.isEmpty

@@ -1,4 +1,5 @@
 import EnhancedPresence
+import FederationRouting
 import PresenceDocuments
 import SIPCore
 import XMLCore
@@ -191,11 +192,22 @@ final class PoliteBlocking: ShardMember {
     private func looksNeverPublished(
         _ rendered: RenderedPresence, of resource: WatchedResource, as format: WatcherFormat, to identity: WatcherIdentity, at now: Instant
     ) -> Bool {
+        // The server publishes nothing for users of a simple domain, so that one who never published looks alike to all watchers.
+        guard case .document(let view) = rendered, table[resource.key]?.side == .simple else {
+            return rendered.hasSameOctets(as: neverPublished(resource, as: format, to: identity, at: now), among: resource.categories)
+        }
+        return view.looksNeverPublished {
+            rendered.hasSameOctets(as: neverPublished(resource, as: format, to: identity, at: now), among: resource.categories)
+        }
+    }
+
+    private func neverPublished(
+        _ resource: WatchedResource, as format: WatcherFormat, to identity: WatcherIdentity, at now: Instant
+    ) -> RenderedPresence {
         var unused = GatewayCounters()
         let record = table.make(resource.key, resource.uri, .neverPublished)
         let plan = record.plan(format, resource.categories, for: identity)
-        let silent = record.make(plan, of: resource.entity, by: translator.noting(nil), counters: &unused, at: now)
-        return rendered.hasSameOctets(as: silent, among: resource.categories)
+        return record.make(plan, of: resource.entity, by: translator.noting(nil), counters: &unused, at: now)
     }
 
     // MARK: the store

@@ -143,9 +143,10 @@ extension SubscriptionsFlow {
 
     /// Replaces a GRUU in the Request-URI by the Contact that its endpoint registered (MS-SIPRE 2.2.3).
     func resolveGRUU(_ request: inout SIPRequest, of user: String) {
-        guard let endpoint = EndpointID(gruu: request.uri), let binding = ports.binding(of: user, endpoint: endpoint) else {
-            return
-        }
+        // A GRUU has the parameter gr or gruu. Only then is the remote target parsed.
+        guard request.requestURI.mayHaveParameterG, let endpoint = EndpointID(gruu: request.uri),
+            let binding = ports.binding(of: user, endpoint: endpoint)
+        else { return }
         request.uri = binding.contact.uri
     }
 
@@ -153,5 +154,17 @@ extension SubscriptionsFlow {
     func noteSuppressed(_ watcher: WatcherDialog) {
         counters.notificationsSuppressed += 1
         watcher.suppressed()
+    }
+}
+
+extension String {
+    /// Whether a URI may have a parameter whose name begins with `g`: false is certain.
+    fileprivate var mayHaveParameterG: Bool {
+        var isAfterSemicolon = false
+        for octet in utf8 {
+            if isAfterSemicolon, octet | 0x20 == UInt8(ascii: "g") || octet == UInt8(ascii: "%") { return true }
+            isAfterSemicolon = octet == UInt8(ascii: ";")
+        }
+        return false
     }
 }

@@ -8,6 +8,7 @@ final class DocumentView {
     private lazy var full = root.map { PartialPIDF(full: $0) }
     private var previous: DocumentView?
     private var difference: PartialPIDF?
+    private var isLikeNeverPublished: Bool?
 
     private(set) lazy var digest: UInt64 = {
         var digest = PresenceDigest()
@@ -16,6 +17,15 @@ final class DocumentView {
     }()
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Whether the document is that of a presentity that never published.
+    /// - Parameter compare: compares; called for the first watcher only, so use it where all watchers see the same.
+    func looksNeverPublished(_ compare: () -> Bool) -> Bool {
+        if let known = isLikeNeverPublished { return known }
+        let result = compare()
+        isLikeNeverPublished = result
+        return result
+    }
 
     /// Encodes the difference to an earlier document, or the full document if there is none or it is no longer (RFC 5263 4.4).
     func partial(after earlier: DocumentView?, version: UInt32) -> [UInt8] {
