@@ -6,7 +6,8 @@ import tempfile
 
 def build(root):
     """Builds the program in release mode, as the other benchmarks do, and returns its path."""
-    command = ["swift", "build", "-c", "release", "--scratch-path", ".build-release", "--product", "isthmus"]
+    flags = subprocess.check_output(["sh", "-c", ". scripts/release-flags; echo $release_flags"], cwd=root, text=True).split()
+    command = ["swift", "build", "-c", "release", *flags, "--scratch-path", ".build-release", "--product", "isthmus"]
     with tempfile.TemporaryFile() as log:
         if subprocess.call(command, cwd=root, stdout=log, stderr=log) != 0:
             log.seek(0)
