@@ -1,6 +1,6 @@
 import Glibc
 
-/// Child process.
+/// Child process; ends with this process, also when that is killed.
 public final class ChildProgram {
     public let process: pid_t
     /// First line of its standard output; empty unless requested.
@@ -23,7 +23,7 @@ public final class ChildProgram {
             posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         }
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        let command = prefix + [program] + arguments
+        let command = ["/usr/bin/setpriv", "--pdeathsig", "TERM"] + prefix + [program] + arguments
         var words: [UnsafeMutablePointer<CChar>?] = command.map { (text: String) in strdup(text) } + [nil]
         defer { for word in words { free(word) } }
         var child = pid_t()
