@@ -211,8 +211,8 @@ final class SimulatedWorld {
 }
 
 /// Error with the faults that a simulation found.
-public struct SimulationFailure: Error, CustomStringConvertible {
+package struct SimulationFailure: Error, CustomStringConvertible {
     /// The faults, one per line.
-    public var description: String
+    package var description: String
     init(_ description: String) { self.description = description }
 }

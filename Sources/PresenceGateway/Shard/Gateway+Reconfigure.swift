@@ -8,7 +8,7 @@ extension Gateway {
     /// Replaces domains, limits and timing. Live dialogs keep their granted lifetimes, but end if the new domains do not permit them;
     /// relayed publications are updated.
     /// - Parameter mapper: new mapping tables; nil, or equal tables, changes nothing.
-    public func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
+    package func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
         commitLog.noteInput(at: now)
         let before = self.configuration
         context.use(configuration)
@@ -36,7 +36,7 @@ extension Gateway {
     }
 
     /// Replaces the mapping tables and notifies the watchers that see a difference.
-    public func use(mapper: PresenceMapper, at now: Instant) {
+    package func use(mapper: PresenceMapper, at now: Instant) {
         reconfigure(configuration, mapper: mapper, at: now)
     }
 
