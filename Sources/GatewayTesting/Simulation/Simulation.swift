@@ -90,7 +90,7 @@ package struct Simulation {
             kills += try world.disturb()
             try world.setClock()
             world.strikeStore()
-            world.pair.maybeStrike(world.network)
+            world.servers.pair.maybeStrike(world.network)
             try world.live(for: Self.pause(&world.random))
         }
         try world.heal()
@@ -101,11 +101,11 @@ package struct Simulation {
         summary.messages = world.gateway.messages
         summary.kills = kills
         summary.live = live
-        summary.commits = world.store.commits
-        summary.store = world.storeTrouble?.engine.counts ?? SimulatedStore.Counts()
+        summary.commits = world.storage.records.commits
+        summary.store = world.storage.trouble?.engine.counts ?? SimulatedStore.Counts()
         summary.envelopes = world.mailboxes?.carried ?? 0
-        summary.blocks = world.blocks.count(where: \.isAcknowledged)
-        summary.forged = world.forger.forged
+        summary.blocks = world.users.blocks.count(where: \.isAcknowledged)
+        summary.forged = world.witnesses.forger.forged
         summary.clockSteps = world.clock.steps
         summary.virtualTime = world.network.now - begin
         return summary
