@@ -85,76 +85,45 @@ public struct DomainConfiguration: Hashable, Sendable {
 /// The parts of the agreement, by the names of the configuration.
 extension DomainConfiguration {
     /// Presence model of the domain.
-    package var side: DomainSide {
-        get { federation.side }
-        set { federation.side = newValue }
-    }
+    package var side: DomainSide { federation.side }
 
     /// Whether this gateway is the home server of the domain's users.
-    package var hosted: Bool {
-        get { federation.isHosted }
-        set { federation.isHosted = newValue }
-    }
+    package var hosted: Bool { federation.isHosted }
 
     /// Next hop toward a domain that is not hosted.
-    package var route: TransportAddress? {
-        get { federation.route }
-        set { federation.route = newValue }
-    }
+    package var route: TransportAddress? { federation.route }
 
     /// Names and rule for its servers' certificates (RFC 5922); nil: the default of ``side``.
-    package var certificate: PeerExpectation? {
-        get { federation.certificate }
-        set { federation.certificate = newValue }
-    }
+    package var certificate: PeerExpectation? { federation.certificate }
 
     /// Several next hops in place of ``route``.
-    package var hops: [ListedHop] {
-        get { federation.hops }
-        set { federation.hops = newValue }
-    }
+    package var hops: [ListedHop] { federation.hops }
 
     /// Discovery of its servers, if no hop is configured; nil: none.
-    package var discovery: Discovery? {
-        get { federation.discovery }
-        set { federation.discovery = newValue }
-    }
+    package var discovery: Discovery? { federation.discovery }
 
     /// Next hops of single users; the first matching pattern decides.
-    package var userRoutes: [UserRoute] {
-        get { federation.userRoutes }
-        set { federation.userRoutes = newValue }
-    }
+    package var userRoutes: [UserRoute] { federation.userRoutes }
 
     /// Network of its users, for container resolution.
-    package var network: DomainNetwork {
-        get { federation.network }
-        set { federation.network = newValue }
-    }
+    package var network: DomainNetwork { federation.network }
 
     /// Pool GRUU of the domain: a hint for batch watchers (MS-PRES 3.4.5.1.3.1), and the first target of the gateway's own batches.
-    package var poolFqdn: String? {
-        get { federation.poolFQDN }
-        set { federation.poolFQDN = newValue }
-    }
+    package var poolFqdn: String? { federation.poolFQDN }
 
     /// Peers of the domain, and their rights.
-    package var trust: DomainTrust {
-        get { federation.trust }
-        set { federation.trust = newValue }
-    }
+    package var trust: DomainTrust { federation.trust }
 
     /// Status with which every request to and from the domain is refused (400 to 699); nil: not refused.
-    package var refuse: Int? {
-        get { federation.refusal?.rawValue }
-        set { federation.refusal = newValue.map { SIPStatus(rawValue: $0) } }
-    }
+    package var refuse: Int? { federation.refusal?.rawValue }
 }
 
 extension GatewayConfiguration {
     /// Sets the trust of all domains that have the default one and are not refused, for test networks; nil changes nothing.
     public mutating func trust(_ trust: DomainTrust?) {
         guard let trust else { return }
-        for (name, domain) in domains where domain.trust == DomainTrust() && domain.refuse == nil { domains[name]?.trust = trust }
+        for (name, domain) in domains where domain.trust == DomainTrust() && domain.refuse == nil {
+            domains[name]?.federation.trust = trust
+        }
     }
 }

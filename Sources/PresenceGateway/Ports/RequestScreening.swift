@@ -102,7 +102,7 @@ final class RequestScreening {
         if watcherDomain.hosted, watcherDomain.side == .enterprise, directory.has(from.aorKey) == false {
             throw .forbidden("the sender is no user of its domain", errorID: 2004)
         }
-        if !watcherDomain.hosted, let network = Self.markedNetwork(request.headers) { watcherDomain.network = network }
+        if !watcherDomain.hosted, let network = Self.markedNetwork(request.headers) { watcherDomain.federation.network = network }
         return Parties(
             watcher: from.addressOfRecord(), watcherKey: from.aorKey, watcherDomain: watcherDomain,
             presentity: presentity.addressOfRecord(), presentityKey: presentity.aorKey, presentityDomain: presentityDomain,
