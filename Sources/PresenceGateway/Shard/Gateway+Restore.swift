@@ -66,9 +66,7 @@ extension Gateway {
                 if !flow.restore(record, &restart, at: now) { leaveOut(record.key, &restart.state) }
                 waiting.removeFirst()
             }
-            // The domains may have changed since the earlier process.
-            if phase == .rights { flows.withdrawnRights.withdraw(at: now) }
-            for flow in flows.persistent { flow.complete(phase, &restart, at: now) }
+            for member in flows.restartMembers { member.complete(phase, &restart, at: now) }
         }
         return restart.state
     }

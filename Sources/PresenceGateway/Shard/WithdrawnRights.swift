@@ -6,7 +6,12 @@ import SIPEvents
 ///
 ///     one presentity  --> NOTIFY terminated;reason=rejected, without presence; the upstream subscription ends with the dialog
 ///     a batch, a list --> its resource is terminated, the others continue
-final class WithdrawnRights: FlowsPart {
+final class WithdrawnRights: FlowsPart, RestartMember {
+    /// Withdraws rights after a restart too, because the domains may have changed since the earlier process.
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
+        if phase == .rights { withdraw(at: now) }
+    }
+
     /// Ends the subscriptions that the present configuration refuses.
     func withdraw(at now: Instant) {
         for watcher in flows.subscriptions.dialogs.inOrder {
