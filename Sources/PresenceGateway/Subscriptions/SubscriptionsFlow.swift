@@ -55,7 +55,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         whenKept(at: now) { _ in watcher.noteStored() }
     }
 
-    /// What a message with state of the dialog depends on; nil: there is no store.
+    /// Commits that a message with state of the dialog depends on; nil: there is no store.
     func commitScope(of watcher: WatcherDialog) -> CommitScope? {
         guard store != nil else { return nil }
         guard let presence = watcher.presence else {

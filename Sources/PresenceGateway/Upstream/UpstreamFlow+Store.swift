@@ -29,7 +29,7 @@ extension UpstreamFlow {
         if store != nil, !upstream.localTag.isEmpty { keep(.upstreamSubscription(upstream.localTag)) }
     }
 
-    /// What a SUBSCRIBE depends on: the watcher, the subscription itself, and the dialogs that it feeds; nil: there is no store.
+    /// Records that a SUBSCRIBE depends on: the watcher, the subscription itself, and the dialogs that it feeds; nil: there is no store.
     func commitScope(of upstream: UpstreamSubscription) -> CommitScope? {
         guard store != nil else { return nil }
         var scope = CommitScope(upstream.watcher.aorKey, "", ofDialog: upstream.localTag)

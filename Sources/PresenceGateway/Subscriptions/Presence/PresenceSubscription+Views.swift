@@ -2,7 +2,7 @@ import EnhancedPresence
 import FederationRouting
 import SIPCore
 
-/// What a SUBSCRIBE needs of the shards of hosted presentities before it is served.
+/// Views of hosted presentities in other shards that a SUBSCRIBE needs before it is served.
 extension PresenceSubscription {
     func neededViews(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool) -> [WatchDraft] {
         drafts(of: wanted, request, parties, WatcherIdentity(parties.watcher, network: parties.watcherDomain.network), isPoll: isPoll)

@@ -233,7 +233,7 @@ private struct ParkedSubscribe {
     var waiting: Set<WatchID>
 }
 
-/// What a dialog wants to see of a presentity of another shard.
+/// View that a dialog needs of a presentity of another shard.
 struct WatchDraft {
     let presentity: SIPURI
     let key: String
