@@ -205,8 +205,6 @@ public struct GatewayLimits: Hashable, Sendable {
     /// Creates the default limits.
     public init() {}
 
-    var blocks: BlockMemory.Bounds { BlockMemory.Bounds(watchers: shownWatchers, signOffs: signOffs) }
-
     var composition: CompositionLimits {
         CompositionLimits(
             publications: publicationsPerPresentity,

@@ -19,7 +19,7 @@ extension Gateway {
             flows.upstream.upstreams.reconfigure { configuration.domain($0) }
         }
         flows.homeServer.use(configuration)
-        flows.presentities.blocking.use(configuration.limits.blocks)
+        flows.presentities.blocking.use(BlockMemory.Bounds(configuration.limits))
         let newTables = mapper.flatMap { $0.tables == translator.mapper.tables ? nil : $0 }
         if let newTables { context.use(newTables) }
         noteMappings()
