@@ -32,8 +32,7 @@ extension UpstreamFlow {
     /// Records that a SUBSCRIBE depends on: the watcher, the subscription itself, and the dialogs that it feeds; nil: there is no store.
     func commitScope(of upstream: UpstreamSubscription) -> CommitScope? {
         guard store != nil else { return nil }
-        var scope = CommitScope(upstream.watcher.aorKey, "", ofDialog: upstream.localTag)
-        scope.others = kernel.dependency(on: upstream.resources.lazy.flatMap { $0.sinks.lazy.map(\.watcher.localTag) })
-        return scope
+        let dialogs = kernel.dependency(on: upstream.resources.lazy.flatMap { $0.sinks.lazy.map(\.watcher.localTag) })
+        return CommitScope(upstream.watcher.aorKey, "", ofDialog: upstream.localTag, others: dialogs)
     }
 }

@@ -37,10 +37,9 @@ extension PresenceSubscription {
                 flow.routes.rightsRefusal(watcher: parties.watcher, presentity: resource.uri) == nil,
                 flow.directory.has(resource.key) == true || !flow.isInDirectory(resource.uri)
             else { return nil }
-            var draft = WatchDraft(resource, as: format, for: identity)
-            draft.isPoll = isPoll
-            draft.subscriber = flow.admission.newSubscriber(request, parties, resource, format, isPoll: isPoll)
-            return draft
+            return WatchDraft(
+                resource, as: format, for: identity,
+                subscriber: flow.admission.newSubscriber(request, parties, resource, format, isPoll: isPoll), isPoll: isPoll)
         }
     }
 }
