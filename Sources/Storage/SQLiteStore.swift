@@ -8,9 +8,9 @@ import SIPCore
 /// With ``Synchronous/normal`` a commit survives the end of the process, but may be lost with the loss of power.
 /// ``FileLock`` keeps a second process out and gives the files mode 0600. A store that is full, locked or damaged throws,
 /// and nothing of that commit is kept.
-public final class SQLiteStore: GatewayStore, Sendable {
+package final class SQLiteStore: GatewayStore, Sendable {
     /// Durability of a commit (`PRAGMA synchronous`).
-    public enum Synchronous: String, Sendable, CaseIterable {
+    package enum Synchronous: String, Sendable, CaseIterable {
         /// Commits survive the end of the process.
         case normal
         /// Commits also survive the loss of power; each commit waits for the disk.
@@ -18,25 +18,25 @@ public final class SQLiteStore: GatewayStore, Sendable {
     }
 
     /// Settings of a store; the defaults are ``Synchronous/normal`` and no size limit.
-    public struct Options: Hashable, Sendable {
+    package struct Options: Hashable, Sendable {
         /// Durability of a commit.
-        public var synchronous = Synchronous.normal
+        package var synchronous = Synchronous.normal
         /// Largest size of the database in bytes, rounded down to whole pages; nil: as large as the disk allows.
-        public var maximumBytes: Int?
+        package var maximumBytes: Int?
 
         /// Creates the default settings.
-        public init() {}
+        package init() {}
     }
 
     /// The path as given to ``init(path:options:)``, with symbolic links unresolved.
-    public let path: String
+    package let path: String
     private let database: DatabaseQueue
     private let lock: FileLock
 
     /// Opens the store, creates it if it is missing, and migrates an older schema.
     /// - Throws: `StoreFailure` with the file name if the file cannot be created or written, another process uses it, it is
     ///   empty, it is a database of another program, or its schema is newer than this version knows.
-    public init(path: String, options: Options = Options()) throws(StoreFailure) {
+    package init(path: String, options: Options = Options()) throws(StoreFailure) {
         self.path = path
         let lock = try FileLock(path)
         do {
@@ -56,7 +56,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
     /// Checks whether ``init(path:options:)`` would succeed with the present file. Changes nothing, and ignores a process
     /// that has the store open.
     /// - Throws: `StoreFailure` with the reason.
-    public static func check(path: String) throws(StoreFailure) {
+    package static func check(path: String) throws(StoreFailure) {
         guard try FileLock.check(path) else { return try FileLock.checkDirectory(of: path) }
         var configuration = Configuration()
         configuration.readonly = true
@@ -89,7 +89,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
     /// Applies all changes in one transaction, or none of them.
     /// - Throws: `StoreFailure` with the path and SQLite's error code, for example when the store is full, or locked by another process for
     ///   more than 0.25 s; of a store that a ``StoreWorker`` uses, for longer than the patience of the worker.
-    public func commit(_ changes: [StoreChange]) throws(StoreFailure) {
+    package func commit(_ changes: [StoreChange]) throws(StoreFailure) {
         do throws(TransactionFailure) { try apply(changes) } catch { throw error.failure }
     }
 
@@ -134,7 +134,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
 
     /// Reads all records, grouped by table, in no particular order within a table.
     /// - Throws: `StoreFailure` if the database cannot be read or a column holds a value of the wrong type.
-    public func load() throws(StoreFailure) -> [StoreRecord] {
+    package func load() throws(StoreFailure) -> [StoreRecord] {
         do {
             return try database.read { database in
                 try PresentityTable.load(database).map(StoreRecord.presentity)
@@ -155,7 +155,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
 
     /// Reads the stored ones of the records with these keys, by primary key.
     /// - Throws: `StoreFailure` as ``load()``.
-    public func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] {
+    package func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] {
         do {
             return try database.read { database in try Set(keys).flatMap { try records(of: $0, database) } }
         } catch {
@@ -164,7 +164,7 @@ public final class SQLiteStore: GatewayStore, Sendable {
     }
 
     /// Reads the stored clock; nil if no commit has stored one yet.
-    public func loadClock() throws(StoreFailure) -> StoredClock? {
+    package func loadClock() throws(StoreFailure) -> StoredClock? {
         do {
             return try database.read { database in
                 guard let row = try Row.fetchOne(database, sql: "SELECT committed, step FROM clock") else { return nil }

@@ -11,22 +11,22 @@ import Synchronization
 /// has its own result; if it cannot begin, all of them fail. Commits that build on a failed one fail (`StoreSession`).
 ///
 /// The queue is as long as the shards let it be: each has at most 8 commits in flight.
-public final class StoreWorker: Sendable {
+package final class StoreWorker: Sendable {
     /// Receives results of one shard in the order of its requests, on the thread of the worker.
-    public typealias Reply = @Sendable ([StoreResult]) -> Void
+    package typealias Reply = @Sendable ([StoreResult]) -> Void
 
     /// Figures of a worker.
-    public struct Statistics: Hashable, Sendable {
+    package struct Statistics: Hashable, Sendable {
         /// Requests without a result.
-        public var waiting = 0
+        package var waiting = 0
         /// Age of the oldest request without a result; zero if there is none.
-        public var oldestWait = TimeSpan.zero
+        package var oldestWait = TimeSpan.zero
         /// Commits with a result, since the start.
-        public var commits: UInt64 = 0
+        package var commits: UInt64 = 0
         /// Transactions tried for them, one for commits that were stored together; retries of single commits are not counted.
-        public var transactions: UInt64 = 0
+        package var transactions: UInt64 = 0
         /// Duration of the last transaction, with its wait for other processes.
-        public var lastTransaction = TimeSpan.zero
+        package var lastTransaction = TimeSpan.zero
     }
 
     private struct Entry: Sendable {
@@ -53,7 +53,7 @@ public final class StoreWorker: Sendable {
     /// Starts the thread.
     /// - Parameter patience: longest wait of a transaction for another process that has locked the database, from 1 ms.
     /// - Throws: `StoreFailure` if the database cannot be used.
-    public init(_ store: SQLiteStore, patience: TimeSpan = .seconds(5)) throws(StoreFailure) {
+    package init(_ store: SQLiteStore, patience: TimeSpan = .seconds(5)) throws(StoreFailure) {
         try store.setPatience(patience)
         state = Mutex(State(store: store))
         let thread = Thread { [self] in
@@ -68,7 +68,7 @@ public final class StoreWorker: Sendable {
     /// - Parameters:
     ///   - shard: index of the shard; its requests have one order, and its commits one chain.
     ///   - reply: receives the results, possibly with those of earlier or later requests of the shard.
-    public func submit(_ requests: [StoreRequest], of shard: Int, reply: @escaping Reply) {
+    package func submit(_ requests: [StoreRequest], of shard: Int, reply: @escaping Reply) {
         guard !requests.isEmpty else { return }
         let arrived = ContinuousClock.now
         let isTaken = state.withLock { state in
@@ -84,7 +84,7 @@ public final class StoreWorker: Sendable {
     }
 
     /// Carries out all requests that wait, and ends the thread; returns when it has ended.
-    public func stop() async {
+    package func stop() async {
         await withCheckedContinuation { continuation in
             let isEnded = state.withLock { state in
                 guard !state.isEnded else { return true }
@@ -98,7 +98,7 @@ public final class StoreWorker: Sendable {
     }
 
     /// Figures of now.
-    public var statistics: Statistics {
+    package var statistics: Statistics {
         state.withLock { state in
             var statistics = state.statistics
             statistics.waiting = state.waiting.count + (state.current?.count ?? 0)

@@ -125,7 +125,8 @@ import Testing
                 hit.formUnion(categories(CategoryElement(name: .services, instance: 0, body: .services(services))))
             } else {
                 var said = ServiceCapabilities()
-                said.set(row.text("caps") ?? "", true)
+                let element = ServiceCapabilities.booleans.first { $0.name == row.text("caps") }
+                if let element { said[keyPath: element.value] = true }
                 hit.formUnion(pidf { $0.tuples[0].capabilities = said })
             }
         }

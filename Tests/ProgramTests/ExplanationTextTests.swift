@@ -23,24 +23,26 @@ import Testing
                 isBestEffort: false, leg: hasUpstream ? upstream : nil))
     }
 
-    @Test("a lost far leg is explained by what is shown meanwhile: the last word, nothing that is vouched for, or offline")
+    @Test("a lost upstream subscription is explained by the shown state: the last, an unconfirmed one, or offline")
     func lostUpstreams() {
-        #expect(Self.reason(.stale)?.hasPrefix("the far leg is lost: this is its last word") == true)
-        #expect(Self.reason(.offline)?.contains("no last word is shown any longer (timing.stale-after-ms)") == true)
+        #expect(Self.reason(.stale)?.hasPrefix("the upstream subscription is lost: its last state") == true)
+        #expect(Self.reason(.offline)?.contains("its last state is no longer shown (timing.stale-after-ms)") == true)
         #expect(Self.reason(.offline, whenLost: .offline)?.contains("(when-lost: offline)") == true)
         #expect(Self.reason(.offline, whenLost: .pending)?.contains("in a batch or list") == true)
         #expect(
             Self.reason(.known, whenLost: .pending, standing: "pending")
-                == "the far leg is lost: nobody vouches for what is known (when-lost: pending)")
+                == "the upstream subscription is lost: the known state is unconfirmed (when-lost: pending)")
     }
 
-    @Test("a leg that is not lost is explained by what the far side said") func others() {
+    @Test("an upstream subscription that is not lost is explained by the messages of the remote domain") func others() {
         #expect(Self.reason(.known, .established) == nil)
-        #expect(Self.reason(.known, .established, standing: "pending") == "the far side says pending: nobody vouches for what is known")
-        #expect(Self.reason(.offline, .established, whenLost: .offline) == "the far side granted the subscription and told nothing")
-        #expect(Self.reason(.unknown, .established, standing: "pending") == "the far side has not decided yet")
-        #expect(Self.reason(.unknown, .asking, standing: "unheard") == "the far side was not heard yet")
-        #expect(Self.reason(.offline, hasUpstream: false) == "the far side ended its leg")
+        #expect(
+            Self.reason(.known, .established, standing: "pending") == "the remote domain answers pending: the known state is unconfirmed")
+        #expect(
+            Self.reason(.offline, .established, whenLost: .offline) == "the remote domain accepted the subscription and sent no presence")
+        #expect(Self.reason(.unknown, .established, standing: "pending") == "the remote domain has not authorized the subscription yet")
+        #expect(Self.reason(.unknown, .asking, standing: "unheard") == "nothing was received from the remote domain yet")
+        #expect(Self.reason(.offline, hasUpstream: false) == "the remote domain ended the upstream subscription")
     }
 
     @Test(

@@ -107,12 +107,12 @@ import Testing
             ])
         #expect(
             Self.lines("presence", of: text) == [
-                "PIDF told by the far side",
+                "PIDF received from the remote domain",
                 "the state before an unreadable document, shown for a while (timing.stale-after-ms)",
-                "unverified since 40 s ago: what the far side sent last cannot be read: the notified document cannot be read: line 1",
+                "unverified since 40 s ago: the last document of the remote domain cannot be read: the notified document cannot be read: line 1",
             ], "\(text)")
         #expect(Self.lines("has", of: text) == ["exactly what was known last"])
-        #expect(text.contains("its last word ends in 60 s"))
+        #expect(text.contains("its last state ends in 60 s"))
         #expect(
             Self.lines("journal", of: text) == [
                 "40 s ago, notified document cannot be read: line 1; Call-ID c",
@@ -137,7 +137,7 @@ import Testing
             case (.offline, .offline): "the last documents are unreadable: offline until one is read (when-lost: offline)"
             case (.offline, _): "the last documents are unreadable: in a batch or list, offline until one is read (when-lost: pending)"
             case (.known, _): "the last documents are unreadable: pending until one is read (when-lost: pending)"
-            default: "no document of the far side was readable yet"
+            default: "no readable document was received from the remote domain yet"
             }
         #expect(ExplanationText.reason(Self.subscription(knowledge, subscription)) == expected)
     }
@@ -145,7 +145,7 @@ import Testing
     // MARK: unverified subscriptions
 
     @Test(
-        "an unverified subscription says since when, and whether the far side was away or this gateway restarted",
+        "an unverified subscription shows since when, and whether the remote domain was unreachable or this gateway restarted",
         arguments: [false, true])
     func unverified(isRestored: Bool) {
         let subscription = Self.upstream {
@@ -154,8 +154,8 @@ import Testing
         }
         let cause =
             isRestored
-            ? "this gateway restarted, and the far side has not accepted a SUBSCRIBE since"
-            : "the far side was away or hung up, and has not accepted a SUBSCRIBE since"
+            ? "this gateway restarted, and the remote domain has not accepted a SUBSCRIBE since"
+            : "the remote domain was unreachable or closed the connection, and has not accepted a SUBSCRIBE since"
         #expect(
             Self.lines("presence", of: Self.explained(Self.subscription(.known, subscription))).last == "unverified since 5 s ago: \(cause)"
         )

@@ -24,7 +24,7 @@ import Testing
                     "contoso.com": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
                     "example.com": DomainConfiguration(side: .simple, hosted: true),
                 ])
-            configuration.domains["contoso.com"]?.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
+            configuration.domains["contoso.com"]?.federation.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
             change(&configuration)
             gateway = Gateway(configuration: configuration, key: .seeded(3))
             network.attach(gateway, name: "gateway", at: [AmplificationTests.place])

@@ -63,8 +63,8 @@ final class AnswerWorld {
                 "example.com": DomainConfiguration(side: .simple, route: place("192.0.2.66", .tls)),
             ])
         // Addresses of the servers, and of the clients that publish by way of the gateway.
-        configuration.domains["contoso.com"]?.trust = DomainTrust(peers: "192.0.2.10", "192.0.2.40") ?? DomainTrust()
-        configuration.domains["example.org"]?.trust = DomainTrust(peers: "192.0.2.20", "192.0.2.41") ?? DomainTrust()
+        configuration.domains["contoso.com"]?.federation.trust = DomainTrust(peers: "192.0.2.10", "192.0.2.40") ?? DomainTrust()
+        configuration.domains["example.org"]?.federation.trust = DomainTrust(peers: "192.0.2.20", "192.0.2.41") ?? DomainTrust()
         for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = true }
         if keepsAlive { configuration.domains["example.org"]?.keepAlive = .seconds(30) }
         change(&configuration)

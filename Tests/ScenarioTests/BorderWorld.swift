@@ -35,7 +35,7 @@ final class BorderWorld {
                 "example.com": DomainConfiguration(side: .simple, route: malloryAddress),
                 "hosted.example.net": DomainConfiguration(side: .simple, hosted: true),
             ])
-        configuration.domains["hosted.example.net"]?.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
+        configuration.domains["hosted.example.net"]?.federation.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
         change(&configuration)
         gateway = Gateway(configuration: configuration, key: .seeded(5))
         server = EnhancedServer(name: "server", address: serverAddress, nextHop: Self.place, seed: 5)

@@ -21,8 +21,8 @@ import Testing
         init() throws {
             border = try BorderWorld { configuration in
                 configuration.domains["pool.example.net"] = DomainConfiguration(side: .enterprise, hosted: true)
-                configuration.domains["pool.example.net"]?.trust = DomainTrust(peers: "192.0.2.41") ?? DomainTrust()
-                configuration.domains["example.com"]?.network = .publicCloud
+                configuration.domains["pool.example.net"]?.federation.trust = DomainTrust(peers: "192.0.2.41") ?? DomainTrust()
+                configuration.domains["example.com"]?.federation.network = .publicCloud
             }
             home = CategoryPublisher(
                 name: "home", presentity: erin, address: TransportAddress(.udp, "192.0.2.41", 5060), nextHop: border.nobody.target, seed: 6)

@@ -23,7 +23,7 @@ final class Border {
     ) {
         network = SimulatedNetwork(seed: seed, transcriptLimit: 20_000)
         var partner = DomainConfiguration(side: .simple)
-        partner.discovery = .neverWeaker
+        partner.federation.discovery = .neverWeaker
         var configuration = GatewayConfiguration(
             nodeName: "gateway.example.net",
             listeners: [.udp, .tcp].map { TransportAddress($0, Self.node, 5060) },
@@ -268,7 +268,7 @@ final class Border {
     @Test("users with a route of their own are asked for there, others are not")
     func userRoutes() throws {
         let border = Border {
-            $0.domains["example.org"]?.userRoutes = [
+            $0.domains["example.org"]?.federation.userRoutes = [
                 UserRoute(UserPattern("lab-*"), [ListedHop(TransportAddress(.tcp, "203.0.113.2", 5060))])
             ]
         }
@@ -280,8 +280,8 @@ final class Border {
     @Test("several configured routes: by priority, the next where one fails; names among them are looked up")
     func listed() throws {
         let border = Border {
-            $0.domains["example.org"]?.discovery = nil
-            $0.domains["example.org"]?.hops = [
+            $0.domains["example.org"]?.federation.discovery = nil
+            $0.domains["example.org"]?.federation.hops = [
                 ListedHop(TransportAddress(.tcp, "a.example.org", 5060), priority: 10),
                 ListedHop(TransportAddress(.tcp, "203.0.113.2", 5060), priority: 20),
             ]

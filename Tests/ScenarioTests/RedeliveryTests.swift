@@ -126,7 +126,7 @@ struct RedeliveryTests {
         let stage = SimulatedStage(seed: 20)
         let network = stage.network
         let conversation = try await Conversation(on: stage, transport: .tcp) {
-            $0.domains["fabrikam.com"]?.network = .sameEnterprise
+            $0.domains["fabrikam.com"]?.federation.network = .sameEnterprise
         }
         let source = try await conversation.pidfPublisher()
         func show(_ text: String) {

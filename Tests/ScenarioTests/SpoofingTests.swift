@@ -254,7 +254,7 @@ import Testing
     @Test("a partner's flood beyond its rate is 503 with Retry-After before anything is kept of it, and another partner notices nothing")
     func flood() throws {
         let border = try BorderWorld { configuration in
-            configuration.domains["example.com"]?.trust.limits = .init(messagesPerSecond: 20)
+            configuration.domains["example.com"]?.federation.trust.limits = .init(messagesPerSecond: 20)
         }
         let before = border.sight
         for _ in 0..<5_000 {

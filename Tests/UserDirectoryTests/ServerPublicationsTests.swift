@@ -11,8 +11,8 @@ import UserDirectory
         #expect(cards.map(\.container.rawValue) == [0, 100, 200, 300, 400, 32_000])
         for card in cards {
             let document = try ContactCardDocument(parsing: card.body)
-            #expect(document.displayName == "Bob Baker")
-            #expect(document.email == "bob@contoso.com")
+            #expect(document.identities.displayName == "Bob Baker")
+            #expect(document.identities.email == "bob@contoso.com")
         }
         let interop = publications.filter { $0.category == .legacyInterop }
         #expect(interop.map(\.container.rawValue) == [32_000])
@@ -52,7 +52,7 @@ import UserDirectory
     func bareCard() throws {
         let body = try #require(try user("sip:bob@contoso.com").serverPublications.first?.body)
         let card = try ContactCardDocument(parsing: body)
-        #expect(card.displayName == "bob")
-        #expect(card.email == nil)
+        #expect(card.identities.displayName == "bob")
+        #expect(card.identities.email == nil)
     }
 }

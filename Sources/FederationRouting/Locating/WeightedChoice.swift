@@ -1,10 +1,10 @@
 /// The selection order of RFC 2782: by priority, and at random by weight within one priority.
-public enum WeightedChoice {
+package enum WeightedChoice {
     /// Returns all items in selection order.
     /// - Parameters:
     ///   - items: items with a priority (lower first) and a weight (share; 0: rarely first if others have a weight).
     ///   - random: generator seeded by the caller.
-    public static func order<Item>(
+    package static func order<Item>(
         _ items: [Item], priority: (Item) -> Int, weight: (Item) -> Int, using random: inout some RandomNumberGenerator
     ) -> [Item] {
         guard items.count > 1 else { return items }

@@ -42,7 +42,7 @@ extension ConfigurationReader {
         guard let side = sideNode.choice(DomainSide.self) else { return nil }
         var domain = DomainConfiguration(side: side)
         let hosted = fields["hosted"].map { $0.bool() }
-        domain.hosted = hosted == true
+        domain.federation.isHosted = hosted == true
         domain.requiresRegistration = domain.hosted && side == .enterprise
         if let registration = fields["registration"] {
             enum Registration: String, CaseIterable { case required, optional }
@@ -53,8 +53,8 @@ extension ConfigurationReader {
         if hosted != .some(nil) { RouteReader(fields: fields, isNamed: name != "*").read(into: &domain, at: entry) }
         readCertificateKeys(fields, of: &domain, named: name, entry: entry)
         // Hosted users belong to the own enterprise by default.
-        if domain.hosted, side == .enterprise { domain.network = .sameEnterprise }
-        if let network = fields["network"]?.choice(DomainNetwork.self) { domain.network = network }
+        if domain.hosted, side == .enterprise { domain.federation.network = .sameEnterprise }
+        if let network = fields["network"]?.choice(DomainNetwork.self) { domain.federation.network = network }
         if let profile = fields["profile"]?.choice(DomainProfile.self) { domain.profile = profile }
         if let upstream = fields["upstream"] {
             if side != .enterprise { upstream.refuse("is for enterprise domains; a simple domain is always asked for PIDF") }
@@ -89,7 +89,7 @@ extension ConfigurationReader {
             if domain.hosted || name == "*" { credentials.refuse("is for domains with a name that live elsewhere") }
             configuration.credentials[name] = CredentialsFile(credentials) { path($0) }
         }
-        domain.poolFqdn = fields["pool-fqdn"]?.string()
+        domain.federation.poolFQDN = fields["pool-fqdn"]?.string()
         if let only = fields["udp-only"], let value = only.bool(), value {
             if let route = domain.route, route.transport == .udp {
                 configuration.transport.datagramOnlyPeers.insert(route)

@@ -125,7 +125,7 @@ extension ConfigurationReader {
             certificateClaims.append(
                 CertificateClaim(domain: name, entry: entry, scope: .host, names: expected, rule: rule, reuses: reuses))
         }
-        domain.certificate = PeerExpectation(names, by: rule)
+        domain.federation.certificate = PeerExpectation(names, by: rule)
     }
 
     private func readCertificateNames(_ list: ConfigurationNode) -> [String] {
@@ -213,11 +213,11 @@ extension DomainConfiguration {
     fileprivate mutating func changeConfiguredHops(_ change: (_ key: String, inout TransportAddress) -> Void) {
         if var address = route {
             change("route", &address)
-            route = address
+            federation.route = address
         }
-        for index in hops.indices { change("routes", &hops[index].address) }
+        for index in hops.indices { change("routes", &federation.hops[index].address) }
         for place in userRoutes.indices {
-            for index in userRoutes[place].hops.indices { change("users", &userRoutes[place].hops[index].address) }
+            for index in userRoutes[place].hops.indices { change("users", &federation.userRoutes[place].hops[index].address) }
         }
     }
 

@@ -19,10 +19,10 @@ struct RouteReader {
         let general = ["route", "routes", "discover"].compactMap { key in fields[key].map { (key, $0) } }
         if general.isEmpty { entry.refuse("needs `route`, `routes` or `discover`, or `hosted: true`, or `refuse`") }
         for (key, node) in general.dropFirst() { node.refuse("excludes `\(general[0].0)`: `\(key)` is another way to the same domain") }
-        if let route = fields["route"] { domain.route = Self.address(route) }
-        if let routes = fields["routes"] { domain.hops = Self.hops(routes) }
-        if let discover = fields["discover"] { domain.discovery = discovery(discover) }
-        if let users = fields["users"] { domain.userRoutes = userRoutes(users) }
+        if let route = fields["route"] { domain.federation.route = Self.address(route) }
+        if let routes = fields["routes"] { domain.federation.hops = Self.hops(routes) }
+        if let discover = fields["discover"] { domain.federation.discovery = discovery(discover) }
+        if let users = fields["users"] { domain.federation.userRoutes = userRoutes(users) }
     }
 
     private func discovery(_ node: ConfigurationNode) -> Discovery? {

@@ -8,7 +8,8 @@ struct TrustReader {
     let fields: [String: ConfigurationNode]
 
     func read(into domain: inout DomainConfiguration) {
-        domain.trust.peers = patterns("peers", as: PeerPattern.init, "is no address, no block such as 192.0.2.0/24, and no host name") ?? []
+        domain.federation.trust.peers =
+            patterns("peers", as: PeerPattern.init, "is no address, no block such as 192.0.2.0/24, and no host name") ?? []
         if fields["peers"] != nil, domain.trust.peers.isEmpty, let peers = fields["peers"], peers.node.sequence?.isEmpty == true {
             peers.refuse("at least one is needed; without the key they are concluded from the route")
         }
@@ -17,11 +18,11 @@ struct TrustReader {
             if domain.side != .enterprise || domain.network != .sameEnterprise {
                 edge.refuse("is for enterprise domains of network sameEnterprise: only our own edges are believed (MS-SIPRE 2.2.15)")
             }
-            domain.trust.isEdge = true
+            domain.federation.trust.isEdge = true
         }
-        domain.trust.asserts = fields["asserts"]?.bool() ?? false
-        domain.trust.rights = FederationRights(allow: rule("allow"), deny: rule("deny"))
-        domain.trust.limits = limits(domain)
+        domain.federation.trust.asserts = fields["asserts"]?.bool() ?? false
+        domain.federation.trust.rights = FederationRights(allow: rule("allow"), deny: rule("deny"))
+        domain.federation.trust.limits = limits(domain)
     }
 
     private func patterns<Pattern>(

@@ -1,7 +1,7 @@
 import Glibc
 import SIPCore
 
-/// Variables by which a service manager says how it wants to be notified (sd_notify(3), sd_watchdog_enabled(3)).
+/// Variables by which a service manager requests notifications (sd_notify(3), sd_watchdog_enabled(3)).
 package struct ServiceManagerEnvironment: Hashable, Sendable {
     /// `NOTIFY_SOCKET`: path of a datagram socket; with a leading `@` its name in the abstract namespace.
     package var socket: String

@@ -9,15 +9,15 @@ import ScriptedPeers
 ///     send -> [lost | duplicated] -> delay + jitter -> receive          datagrams
 ///     send -> connect (once) -> delay, in order -> receive              streams
 ///                  \-> refused -> TransportNotice.failed
-public final class SimulatedNetwork {
+package final class SimulatedNetwork {
     /// Conditions of all links that have none of their own.
-    public var conditions: NetworkConditions
+    package var conditions: NetworkConditions
     /// Record of all events so far.
-    public private(set) var transcript: Transcript
+    package private(set) var transcript: Transcript
     /// DNS answers for all stations.
-    public var names = ScriptedNames()
+    package var names = ScriptedNames()
     /// Current virtual time.
-    public var now: Instant { clock.now }
+    package var now: Instant { clock.now }
 
     private struct Station {
         var name: String
@@ -58,7 +58,7 @@ public final class SimulatedNetwork {
     private var nextEphemeralPort = 40_000
 
     /// Creates an empty network; `transcriptLimit` is the number of entries kept, and 0 records nothing.
-    public init(
+    package init(
         seed: UInt64, conditions: NetworkConditions = .perfect, clock: ManualClock = ManualClock(), transcriptLimit: Int = 20_000
     ) {
         self.conditions = conditions
@@ -71,7 +71,7 @@ public final class SimulatedNetwork {
 
     /// Adds an endpoint under a name that appears in the transcript.
     /// - Parameter identity: Identity that its certificate proves on its TLS connections; nil for a station without a certificate.
-    public func attach(
+    package func attach(
         _ endpoint: any SansIOEndpoint, name: String, at addresses: [TransportAddress], proving identity: PeerIdentity? = nil
     ) {
         stations.append(Station(name: name, endpoint: endpoint, addresses: addresses, identity: identity))
@@ -79,24 +79,24 @@ public final class SimulatedNetwork {
     }
 
     /// Sets the conditions of one direction between two stations; nil restores the general conditions.
-    public func setConditions(_ conditions: NetworkConditions?, from: String, to: String) {
+    package func setConditions(_ conditions: NetworkConditions?, from: String, to: String) {
         links[Link(from: from, to: to)] = conditions
     }
 
     /// Sets the conditions of both directions between two stations.
-    public func setConditions(_ conditions: NetworkConditions?, between one: String, and other: String) {
+    package func setConditions(_ conditions: NetworkConditions?, between one: String, and other: String) {
         setConditions(conditions, from: one, to: other)
         setConditions(conditions, from: other, to: one)
     }
 
     /// Takes a station down as in a power failure: its connections die, its datagrams are lost and its timers stop.
-    public func takeDown(_ name: String) {
+    package func takeDown(_ name: String) {
         setDown(true, name)
         closeConnections(of: name)
     }
 
     /// Brings a station back, optionally with a new endpoint in place of the old one.
-    public func bringUp(_ name: String, with replacement: (any SansIOEndpoint)? = nil) {
+    package func bringUp(_ name: String, with replacement: (any SansIOEndpoint)? = nil) {
         for index in stations.indices where stations[index].name == name {
             if let replacement { stations[index].endpoint = replacement }
         }
@@ -108,35 +108,35 @@ public final class SimulatedNetwork {
     }
 
     /// Closes all connections of a station; both ends receive a notice.
-    public func closeConnections(of name: String, _ end: ConnectionEnd = .broken) {
+    package func closeConnections(of name: String, _ end: ConnectionEnd = .broken) {
         let ids = streams.filter { stations[$0.value.owner].name == name }.keys.sorted { $0.rawValue < $1.rawValue }
         for id in ids { close(id, end) }
     }
 
     /// Number of open connections, each counted once.
-    public var connectionCount: Int { streams.count / 2 }
+    package var connectionCount: Int { streams.count / 2 }
 
     // MARK: Time
 
     /// Handles the next due event; returns false when there is none.
     @discardableResult
-    public func step() throws(SimulationError) -> Bool {
+    package func step() throws(SimulationError) -> Bool {
         try step(until: nil)
     }
 
     /// Handles all events due at or before an instant, then advances the clock to it.
-    public func run(until moment: Instant) throws(SimulationError) {
+    package func run(until moment: Instant) throws(SimulationError) {
         while try step(until: moment) {}
         clock.advance(to: moment)
     }
 
     /// Handles all events due within a span of virtual time.
-    public func run(for span: TimeSpan) throws(SimulationError) {
+    package func run(for span: TimeSpan) throws(SimulationError) {
         try run(until: now + span)
     }
 
     /// Steps until the condition holds, for at most a span of virtual time; returns whether it held.
-    public func run(atMost span: TimeSpan, until condition: () throws -> Bool) throws -> Bool {
+    package func run(atMost span: TimeSpan, until condition: () throws -> Bool) throws -> Bool {
         let end = now + span
         collectOutput()
         if try condition() { return true }
@@ -196,7 +196,7 @@ public final class SimulatedNetwork {
     }
 
     /// Runs an action at an instant, after the events already due then; an instant in the past is now.
-    public func schedule(at moment: Instant, _ action: @escaping (Instant) -> Void) {
+    package func schedule(at moment: Instant, _ action: @escaping (Instant) -> Void) {
         events.add(.action(action), at: max(moment, now))
     }
 
@@ -336,7 +336,7 @@ public final class SimulatedNetwork {
     // MARK: Chance and record
 
     /// Adds a remark of the script to the transcript.
-    public func remark(_ text: @autoclosure () -> String) {
+    package func remark(_ text: @autoclosure () -> String) {
         guard transcript.limit > 0 else { return }
         record(.remark, from: "", to: "", .udp, Array(text().utf8))
     }
@@ -356,12 +356,12 @@ public final class SimulatedNetwork {
 }
 
 /// Error that stops a simulation; caused by an endpoint, not by the script.
-public enum SimulationError: Error, Equatable, CustomStringConvertible {
+package enum SimulationError: Error, Equatable, CustomStringConvertible {
     /// An endpoint repeatedly requests a timer that is already due.
     case timeStandsStill(at: Instant, who: String)
 
     /// Text for a test failure.
-    public var description: String {
+    package var description: String {
         switch self {
         case .timeStandsStill(let moment, let who):
             "time stands still at \(moment.nanosecondsSince1970) ns: \(who) keeps asking to be woken for what is already due"

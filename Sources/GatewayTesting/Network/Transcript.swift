@@ -2,9 +2,9 @@ import ByteCoding
 import SIPCore
 
 /// Record of all events on a simulated network, in order; printed when a test fails.
-public struct Transcript: Sendable, CustomStringConvertible {
+package struct Transcript: Sendable, CustomStringConvertible {
     /// Outcome of a message, or another event.
-    public enum Fate: String, Sendable, Hashable {
+    package enum Fate: String, Sendable, Hashable {
         /// The message was handed to the network.
         case sent
         /// The network made a second copy of a datagram.
@@ -24,35 +24,35 @@ public struct Transcript: Sendable, CustomStringConvertible {
     }
 
     /// One event of the transcript.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// Virtual time of the event.
-        public var time: Instant
+        package var time: Instant
         /// Outcome of the message, or the kind of event.
-        public var fate: Fate
+        package var fate: Fate
         /// Name of the sender; empty for remarks.
-        public var from: String
+        package var from: String
         /// Name of the receiver, or its address when no station has it; empty for remarks.
-        public var to: String
+        package var to: String
         /// Transport of the message or connection.
-        public var transport: TransportProtocol
+        package var transport: TransportProtocol
         /// Octets of the message, or the UTF-8 text of a remark; empty for opened and closed connections.
-        public var bytes: [UInt8]
+        package var bytes: [UInt8]
 
         /// First line of `bytes`; empty for opened and closed connections.
-        public var startLine: String {
+        package var startLine: String {
             String(decoding: bytes.prefix { $0 != 13 && $0 != 10 }, as: UTF8.self)
         }
     }
 
     /// Newest entries; at least `limit` of them are kept, and never more than twice as many.
-    public private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
     /// Number of all entries ever added, including dropped ones.
-    public private(set) var total = 0
+    package private(set) var total = 0
     /// FNV-1a hash of all entries ever added: equal for equal runs. With a limit of 0 it never changes.
-    public var digest: UInt64 { hash.value }
+    package var digest: UInt64 { hash.value }
     private var hash = FNV1a()
     /// Number of entries kept; 0 records nothing.
-    public let limit: Int
+    package let limit: Int
     private let start: Instant
 
     init(limit: Int, start: Instant) {
@@ -73,12 +73,12 @@ public struct Transcript: Sendable, CustomStringConvertible {
     }
 
     /// One line for each event except deliveries: time, parties and start line.
-    public var ladder: String {
+    package var ladder: String {
         entries.filter { $0.fate != .delivered }.map(line).joined(separator: "\n")
     }
 
     /// As ``ladder``, with the full text of sent messages.
-    public var description: String {
+    package var description: String {
         entries.filter { $0.fate != .delivered }.map { entry in
             entry.bytes.isEmpty || entry.fate != .sent
                 ? line(entry) : "\(line(entry))\n\(String(decoding: entry.bytes, as: UTF8.self))"

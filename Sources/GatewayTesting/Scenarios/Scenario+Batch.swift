@@ -137,7 +137,7 @@ extension Scenario {
         Scenario(
             name, needsVirtualTime: needsVirtualTime, bearsLoss: bearsLoss,
             configure: {
-                $0.domains["contoso.com"]?.network = .sameEnterprise
+                $0.domains["contoso.com"]?.federation.network = .sameEnterprise
                 $0.timing.notifySpacing = .zero
             }, script: script)
     }

@@ -6,9 +6,9 @@ import SIPCore
 ///     message --ShardRouter--> its shard          end of a connection, wall clock --> every shard
 ///     notice of a token, DNS answer --> the shard that sent the message, or asked
 ///     takeEnvelopes --carried by the owner, with any delay and in any order--> receive
-public final class ShardedGateway: SansIOEndpoint {
+package final class ShardedGateway: SansIOEndpoint {
     /// The shards by index.
-    public let shards: [Gateway]
+    package let shards: [Gateway]
     private var router: ShardRouter
     /// Shards that wait for the answer to a question, in order.
     private var askers: [NameQuestion: [Int]] = [:]
@@ -20,7 +20,7 @@ public final class ShardedGateway: SansIOEndpoint {
     /// - Parameters:
     ///   - shards: number of shards, at least 1.
     ///   - make: creates the shard with an index.
-    public init(_ shards: Int = 1, make: (Int) -> Gateway) {
+    package init(_ shards: Int = 1, make: (Int) -> Gateway) {
         self.shards = (0..<shards).map(make)
         router = ShardRouter(shards: shards, for: self.shards[0].configuration)
     }
@@ -28,14 +28,14 @@ public final class ShardedGateway: SansIOEndpoint {
     // MARK: SansIOEndpoint
 
     /// Gives a message to its shard.
-    public func receive(_ message: InboundMessage, at now: Instant) {
+    package func receive(_ message: InboundMessage, at now: Instant) {
         var message = message
         let shard = router.shard(of: &message)
         shards[shard].receive(message, at: now)
     }
 
     /// Gives a notice to the shards that it concerns.
-    public func receive(_ notice: TransportNotice, at now: Instant) {
+    package func receive(_ notice: TransportNotice, at now: Instant) {
         switch notice {
         case .closed, .late:
             for shard in shards { shard.receive(notice, at: now) }
@@ -52,23 +52,23 @@ public final class ShardedGateway: SansIOEndpoint {
     }
 
     /// Gives the wall clock to every shard.
-    public func receive(wallClock: Instant, at now: Instant) {
+    package func receive(wallClock: Instant, at now: Instant) {
         for shard in shards { shard.receive(wallClock: wallClock, at: now) }
     }
 
     /// Gives an envelope to its target.
-    public func receive(_ envelope: ShardEnvelope, at now: Instant) { shards[envelope.target].receive(envelope, at: now) }
+    package func receive(_ envelope: ShardEnvelope, at now: Instant) { shards[envelope.target].receive(envelope, at: now) }
 
     /// Fires the due timers of every shard.
-    public func advance(to now: Instant) {
+    package func advance(to now: Instant) {
         for shard in shards where shard.nextDeadline.map({ $0 <= now }) ?? false { shard.advance(to: now) }
     }
 
     /// Earliest deadline of a shard.
-    public var nextDeadline: Instant? { shards.compactMap(\.nextDeadline).min() }
+    package var nextDeadline: Instant? { shards.compactMap(\.nextDeadline).min() }
 
     /// The messages of all shards; their tokens are numbers of the process.
-    public func takeOutput() -> [OutboundMessage] {
+    package func takeOutput() -> [OutboundMessage] {
         shards.enumerated().flatMap { index, shard in
             shard.takeOutput().map { message in
                 guard message.token != 0 else { return message }
@@ -82,7 +82,7 @@ public final class ShardedGateway: SansIOEndpoint {
     }
 
     /// The questions of all shards.
-    public func takeQuestions() -> [NameQuestion] {
+    package func takeQuestions() -> [NameQuestion] {
         shards.enumerated().flatMap { index, shard in
             let questions = shard.takeQuestions()
             for question in questions { askers[question, default: []].append(index) }
@@ -91,42 +91,42 @@ public final class ShardedGateway: SansIOEndpoint {
     }
 
     /// The envelopes of all shards.
-    public func takeEnvelopes() -> [ShardEnvelope] { shards.flatMap { $0.takeEnvelopes() } }
+    package func takeEnvelopes() -> [ShardEnvelope] { shards.flatMap { $0.takeEnvelopes() } }
 
     // MARK: life
 
     /// Restores every shard from the same records.
     @discardableResult
-    public func restore(from store: (any GatewayStore)?, at now: Instant) throws(StoreFailure) -> RestoredState {
+    package func restore(from store: (any GatewayStore)?, at now: Instant) throws(StoreFailure) -> RestoredState {
         guard let records = try store?.load(at: now) else { return RestoredState() }
         router.adopt(records)
         return shards.reduce(RestoredState()) { $0 + $1.restore(records, at: now) }
     }
 
     /// Starts the keep-alive requests to partners.
-    public func keepPartnersAlive(at now: Instant) { for shard in shards { shard.keepPartnersAlive(at: now) } }
+    package func keepPartnersAlive(at now: Instant) { for shard in shards { shard.keepPartnersAlive(at: now) } }
 
     /// Applies a configuration.
-    public func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) {
+    package func reconfigure(_ configuration: GatewayConfiguration, at now: Instant) {
         for shard in shards { shard.reconfigure(configuration, at: now) }
     }
 
     /// Users of the hosted domains.
-    public var directoryState: DirectoryState { shards[0].directoryState }
+    package var directoryState: DirectoryState { shards[0].directoryState }
 
     /// Replaces the users of the hosted domains.
-    public func use(directory: DirectoryState, at now: Instant) { for shard in shards { shard.use(directory: directory, at: now) } }
+    package func use(directory: DirectoryState, at now: Instant) { for shard in shards { shard.use(directory: directory, at: now) } }
 
     /// Begins to stop.
-    public func shutdown(at now: Instant) { for shard in shards { shard.shutdown(at: now) } }
+    package func shutdown(at now: Instant) { for shard in shards { shard.shutdown(at: now) } }
 
     /// Whether every shard has stopped.
-    public var isDrained: Bool { shards.allSatisfy(\.isDrained) }
+    package var isDrained: Bool { shards.allSatisfy(\.isDrained) }
 
     // MARK: sums
 
     /// Sums of the numbers of all shards.
-    public var counts: GatewayCounts {
+    package var counts: GatewayCounts {
         let fields: [WritableKeyPath<GatewayCounts, Int>] = [
             \.watcherDialogs, \.upstreamSubscriptions, \.presentities, \.publications, \.publicationBridges, \.registrations, \.homeDialogs,
             \.transactions, \.timers, \.watchedResources, \.pendingOutput, \.latenessMilliseconds, \.securityAssociations, \.tlsHandshakes,
@@ -138,18 +138,18 @@ public final class ShardedGateway: SansIOEndpoint {
     }
 
     /// Sums of the table sizes of all shards.
-    public var tableSizes: [String: Int] { shards.reduce(into: [:]) { $0.merge($1.tableSizes, uniquingKeysWith: +) } }
+    package var tableSizes: [String: Int] { shards.reduce(into: [:]) { $0.merge($1.tableSizes, uniquingKeysWith: +) } }
 
     /// Number of accepted responses.
-    public var responsesReceived: UInt64 { shards.reduce(0) { $0 + $1.counters.responsesReceived } }
+    package var responsesReceived: UInt64 { shards.reduce(0) { $0 + $1.counters.responsesReceived } }
 
     /// Number of messages received and sent.
-    public var messages: UInt64 {
+    package var messages: UInt64 {
         shards.map(\.counters).reduce(0) { $0 + $1.requestsReceived + $1.requestsSent + $1.responsesReceived + $1.responsesSent }
     }
 
     /// Whether a shard has a live subscription that matches.
-    public func hasSubscription(matching filter: SubscriptionFilter, at now: Instant) -> Bool {
+    package func hasSubscription(matching filter: SubscriptionFilter, at now: Instant) -> Bool {
         shards.contains { !$0.subscriptions(matching: filter, limit: 1, at: now).rows.isEmpty }
     }
 }

@@ -30,7 +30,7 @@ final class SimulatedPair {
         }
         self.servers = servers
         var domain = DomainConfiguration(side: .simple)
-        domain.discovery = .neverWeaker
+        domain.federation.discovery = .neverWeaker
         domain.whenLost = LostPresence.allCases.randomElement(using: &random) ?? .stale
         configuration.domains[Self.domain] = domain
         configuration.naming = NamingConfiguration()

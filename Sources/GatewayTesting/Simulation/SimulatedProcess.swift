@@ -12,6 +12,8 @@ final class SimulatedProcess: SansIOEndpoint {
     }
 
     let gateway: ShardedGateway
+    /// Number of its predecessors.
+    let number: UInt64
     /// Difference of the wall clock to network time at the start of the process; constant from then on.
     private let lead: TimeSpan
     private let forger: SimulatedForger?
@@ -31,10 +33,12 @@ final class SimulatedProcess: SansIOEndpoint {
     /// - Parameter links: Carry out the store requests of a gateway that defers its commits, one for each shard.
     /// - Parameter mailboxes: Carries the envelopes between several shards.
     init(
-        _ gateway: ShardedGateway, lead: TimeSpan = .zero, forger: SimulatedForger? = nil, sequences: SimulatedSequences? = nil,
+        _ gateway: ShardedGateway, number: UInt64 = 0, lead: TimeSpan = .zero, forger: SimulatedForger? = nil,
+        sequences: SimulatedSequences? = nil,
         links: [any StoreLink] = [], mailboxes: SimulatedMailboxes? = nil
     ) {
         self.gateway = gateway
+        self.number = number
         self.lead = lead
         self.forger = forger
         self.sequences = sequences

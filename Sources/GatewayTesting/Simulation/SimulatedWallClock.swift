@@ -30,11 +30,11 @@ extension SimulatedWorld {
     /// Sets the wall clock and has the gateway read it. A process that dies before its store has recorded the change cannot know of it, so
     /// the clock is not set while a death or a store failure is pending, and a store engine has time to record it.
     func setClock() throws {
-        guard !process.isDead, !process.isDoomed, store.failure == nil, let step = clock.maybeSet() else { return }
+        guard !process.isDead, !process.isDoomed, storage.records.failure == nil, let step = clock.maybeSet() else { return }
         network.remark("the wall clock is set by \(step.seconds) s")
         process.receive(wallClock: network.now + clock.lead, at: network.now)
-        guard storeTrouble != nil else { return }
-        let isStored = try network.run(atMost: .seconds(120)) { process.isStored(wallClock: clock.lead, in: store) }
+        guard storage.trouble != nil else { return }
+        let isStored = try network.run(atMost: .seconds(120)) { process.isStored(wallClock: clock.lead, in: storage.records) }
         if !isStored { throw SimulationFailure("the store does not know after 120 s that the clock was set") }
     }
 }

@@ -6,27 +6,27 @@ import ScriptedPeers
 extension SimulatedWorld {
     func makePresentities() {
         // An enterprise server writes no notes in PIDF.
-        let partnerHasNotes = partner.forms != [.pidf]
-        presentities = [
-            SimulatedPresentity("sip:bob@contoso.com", home: .enterprise(partner), hasNotes: partnerHasNotes),
-            SimulatedPresentity("sip:ben@fabrikam.com", home: .enterprise(inside)),
-            SimulatedPresentity("sip:alice@example.org", home: .simple(standard)),
-            SimulatedPresentity("sip:anna@example.org", home: .simple(standard)),
-            SimulatedPresentity("sip:pia@\(SimulatedPair.domain)", home: .pair(pair.servers)),
+        let partnerHasNotes = servers.partner.forms != [.pidf]
+        users.presentities = [
+            SimulatedPresentity("sip:bob@contoso.com", home: .enterprise(servers.partner), hasNotes: partnerHasNotes),
+            SimulatedPresentity("sip:ben@fabrikam.com", home: .enterprise(servers.inside)),
+            SimulatedPresentity("sip:alice@example.org", home: .simple(servers.standard)),
+            SimulatedPresentity("sip:anna@example.org", home: .simple(servers.standard)),
+            SimulatedPresentity("sip:pia@\(SimulatedPair.domain)", home: .pair(servers.pair.servers)),
             SimulatedPresentity("sip:dora@example.net", home: source("source", "sip:dora@example.net")),
             SimulatedPresentity("sip:dave@example.net", home: endpoint("endpoint", "sip:dave@example.net")),
         ]
         guard shape.shards > 1 else { return }
         // The hosted users belong to two shards of two, and to two of three.
-        presentities.append(SimulatedPresentity("sip:doug@example.net", home: endpoint("doug", "sip:doug@example.net")))
+        users.presentities.append(SimulatedPresentity("sip:doug@example.net", home: endpoint("doug", "sip:doug@example.net")))
     }
 
     /// Creates presentities with publications that the gateway relays to the other side's servers (F3, F4).
     func makeRelayedPresentities() {
         let bea = "sip:bea@contoso.com"
         let amy = "sip:amy@example.org"
-        presentities += [
-            SimulatedPresentity(bea, home: source("bea", bea), isRelayed: true, hasNotes: partner.forms != [.pidf]),
+        users.presentities += [
+            SimulatedPresentity(bea, home: source("bea", bea), isRelayed: true, hasNotes: servers.partner.forms != [.pidf]),
             SimulatedPresentity(amy, home: endpoint("amy", amy), isRelayed: true),
         ]
     }
@@ -34,20 +34,21 @@ extension SimulatedWorld {
     private func source(_ name: String, _ presentity: String) -> SimulatedPresentity.Home {
         let transport: TransportProtocol = random.chance(0.5) ? .udp : .tcp
         let publisher = PIDFPublisher(
-            name: name, presentity: presentity, address: nextAddress(transport), nextHop: hop(transport), seed: seed)
+            name: name, presentity: presentity, address: stations.nextAddress(transport), nextHop: stations.hop(transport), seed: seed)
         join(publisher)
         return .source(publisher)
     }
 
     private func endpoint(_ name: String, _ presentity: String) -> SimulatedPresentity.Home {
-        let publisher = CategoryPublisher(name: name, presentity: presentity, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)
+        let publisher = CategoryPublisher(
+            name: name, presentity: presentity, address: stations.nextAddress(.tcp), nextHop: stations.hop(.tcp), seed: seed)
         join(publisher)
         return .endpoint(publisher)
     }
 
     func makeFollowers() {
         for index in 0..<Int.random(in: 4...7, using: &random) {
-            guard let presentity = presentities.randomElement(using: &random) else { continue }
+            guard let presentity = users.presentities.randomElement(using: &random) else { continue }
             switch Int.random(in: 0..<13, using: &random) {
             case 0..<3: addSimple(index, presentity, accept: "application/pidf+xml")
             case 3: addSimple(index, presentity, accept: "application/xpidf+xml")
@@ -60,8 +61,8 @@ extension SimulatedWorld {
             }
         }
         guard shape.shards > 1 else { return }
-        addList(followers.count)
-        addBatch(followers.count)
+        addList(users.followers.count)
+        addBatch(users.followers.count)
     }
 
     private func anyTransport() -> TransportProtocol { random.chance(0.7) ? .udp : .tcp }
@@ -69,8 +70,9 @@ extension SimulatedWorld {
     private func addSimple(_ index: Int, _ presentity: SimulatedPresentity, accept: String) {
         let transport = anyTransport()
         let watcher = SimpleWatcher(
-            name: "simple\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextAddress(transport),
-            nextHop: hop(transport), seed: seed)
+            name: "simple\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri,
+            address: stations.nextAddress(transport),
+            nextHop: stations.hop(transport), seed: seed)
         watcher.accept = accept
         follow(watcher, [presentity])
     }
@@ -78,8 +80,9 @@ extension SimulatedWorld {
     private func addPartial(_ index: Int, _ presentity: SimulatedPresentity) {
         let transport = anyTransport()
         let watcher = PartialWatcher(
-            name: "partial\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri, address: nextAddress(transport),
-            nextHop: hop(transport), seed: seed)
+            name: "partial\(index)", watcher: "sip:carol\(index)@example.com", presentity: presentity.uri,
+            address: stations.nextAddress(transport),
+            nextHop: stations.hop(transport), seed: seed)
         follow(watcher, [presentity])
     }
 
@@ -87,9 +90,10 @@ extension SimulatedWorld {
     private func addList(_ index: Int) {
         let transport = anyTransport()
         let watcher = ListWatcher(
-            name: "list\(index)", watcher: "sip:carol\(index)@example.com", presentity: Self.listServer, address: nextAddress(transport),
-            nextHop: hop(transport), seed: seed)
-        let wanted = presentities.filter { _ in random.chance(0.6) }
+            name: "list\(index)", watcher: "sip:carol\(index)@example.com", presentity: Self.listServer,
+            address: stations.nextAddress(transport),
+            nextHop: stations.hop(transport), seed: seed)
+        let wanted = users.presentities.filter { _ in random.chance(0.6) }
         guard !wanted.isEmpty else { return addList(index) }
         watcher.list = wanted.map(\.uri)
         follow(watcher, wanted)
@@ -100,7 +104,7 @@ extension SimulatedWorld {
         let isInside = domain == "inside.example.com"
         let watcher = EnhancedWatcher(
             name: "enhanced\(index)", watcher: "sip:erin\(index)@\(domain)",
-            presentity: presentity.uri, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)
+            presentity: presentity.uri, address: stations.nextAddress(.tcp), nextHop: stations.hop(.tcp), seed: seed)
         watcher.form = form
         watcher.offersBenotify = isInside && random.chance(0.7)
         watcher.offersPiggyback = random.chance(0.8)
@@ -109,11 +113,12 @@ extension SimulatedWorld {
 
     /// Adds a batch watcher of hosted and SIMPLE presentities; those of other enterprises need single subscriptions (MS-PRES 3.4.5.1.3.1).
     private func addBatch(_ index: Int) {
-        let wanted = presentities.filter { !$0.isOfEnterprise }
+        let wanted = users.presentities.filter { !$0.isOfEnterprise }
         let domain = anyEnterprise(["inside.example.com", "example.net"])
         let user = "sip:erin\(index)@\(domain)"
         let watcher = EnhancedWatcher(
-            name: "batch\(index)", watcher: user, presentity: user, address: nextAddress(.tcp), nextHop: hop(.tcp), seed: seed)
+            name: "batch\(index)", watcher: user, presentity: user, address: stations.nextAddress(.tcp), nextHop: stations.hop(.tcp),
+            seed: seed)
         watcher.form = .batch(wanted.map(\.uri), ["state", "note"])
         watcher.offersBenotify = domain == "inside.example.com" && random.chance(0.7)
         follow(watcher, wanted)
@@ -124,6 +129,6 @@ extension SimulatedWorld {
 
     private func follow(_ watcher: ScriptedWatcher, _ wanted: [SimulatedPresentity]) {
         join(watcher)
-        followers.append(SimulatedFollower(watcher, of: wanted, expires: UInt32.random(in: 600...1200, using: &random)))
+        users.followers.append(SimulatedFollower(watcher, of: wanted, expires: UInt32.random(in: 600...1200, using: &random)))
     }
 }

@@ -8,34 +8,34 @@ extension SimulatedWorld {
     func heal() throws {
         network.remark("quiet")
         network.conditions = .perfect
-        store.failure = nil
-        storeTrouble?.heal()
+        storage.records.failure = nil
+        storage.trouble?.heal()
         process.spare()
-        pair.heal(network)
+        servers.pair.heal(network)
         try live(for: .seconds(1))
-        for server in servers {
+        for server in servers.all {
             server.manners.answer = .accept
             // A server that grants a pending subscription notifies its watcher (RFC 6665 4.2.2).
             if server.manners.isPending {
                 server.manners.isPending = false
-                for presentity in presentities { server.notifyAgain(presentity.uri, at: network.now) }
+                for presentity in users.presentities { server.notifyAgain(presentity.uri, at: network.now) }
             }
             server.manners.shortestExpiry = 0
             server.manners.unreadableDocuments = 0
         }
-        standard.compositor.answer = .accept
-        partner.home.answer = .accept
+        servers.standard.compositor.answer = .accept
+        servers.partner.home.answer = .accept
         // Other presentities publish nothing new: their missed states must arrive without a change.
-        for presentity in presentities where presentity.number > 0 && random.chance(0.5) {
+        for presentity in users.presentities where presentity.number > 0 && random.chance(0.5) {
             presentity.change(to: SimulatedMood.allCases.randomElement(using: &random) ?? .busy, at: network.now)
         }
         // Presentities that are not carried, with a last publication accepted before the quiet period, or within its first second.
-        let settled = presentities.filter { !$0.isRelayed && $0.isTaken && !$0.mayBeHaunted(at: network.now) }
+        let settled = users.presentities.filter { !$0.isRelayed && $0.isTaken && !$0.mayBeHaunted(at: network.now) }
         try live(for: .seconds(60))
         try judgeDelivery(of: settled)
         for _ in 0..<3 {
             try live(for: .seconds(40))
-            for presentity in presentities where presentity.number > 0 && !presentity.isTaken { presentity.publish(at: network.now) }
+            for presentity in users.presentities where presentity.number > 0 && !presentity.isTaken { presentity.publish(at: network.now) }
         }
         try live(for: .seconds(1400))
     }
@@ -44,9 +44,9 @@ extension SimulatedWorld {
     private func judgeDelivery(of settled: [SimulatedPresentity]) throws {
         let judged = settled.filter { presentity in
             guard presentity.isTaken, !presentity.mayBeHaunted(at: network.now) else { return false }
-            return !presentity.remoteServers.contains { $0 === pair.dead } || !pair.isFailureUnnoticed(at: network.now)
+            return !presentity.remoteServers.contains { $0 === servers.pair.dead } || !servers.pair.isFailureUnnoticed(at: network.now)
         }
-        let late = followers.filter { !wasEndedByBenotify($0) }.flatMap { $0.delays(among: judged) }
+        let late = users.followers.filter { !wasEndedByBenotify($0) }.flatMap { $0.delays(among: judged) }
         try report(late, "60 s after the quiet began")
     }
 
@@ -61,12 +61,12 @@ extension SimulatedWorld {
     /// Checks all watchers, dialogs and counts.
     /// - Returns: Number of live watchers.
     func judge() throws -> Int {
-        var wrong = followers.flatMap { $0.complaints + $0.shortcomings } + faults
-        wrong += sequences.faults
+        var wrong = users.followers.flatMap { $0.complaints + $0.shortcomings } + faults
+        wrong += witnesses.sequences.faults
         // All presence and dialog endings must come from servers that were asked.
-        wrong += forger.believed.map { "a forged answer was believed: \($0)" }
+        wrong += witnesses.forger.believed.map { "a forged answer was believed: \($0)" }
         let counts = gateway.counts
-        let live = followers.filter { $0.watcher.phase == .live }.count
+        let live = users.followers.filter { $0.watcher.phase == .live }.count
         if counts.watcherDialogs != live {
             let rows = gateway.shards.flatMap { $0.subscriptions(at: network.now + clock.lead).rows }
             wrong.append("\(counts.watcherDialogs) watcher dialogs for \(live) live watchers: \(Set(rows.map(\.watcher)).sorted())")
@@ -82,21 +82,25 @@ extension SimulatedWorld {
     /// Ends all subscriptions and publications, and checks that no state is left.
     func end() throws {
         network.remark("everybody leaves")
-        for follower in followers { follower.leave(at: network.now) }
-        for presentity in presentities { presentity.leave(at: network.now) }
+        for follower in users.followers { follower.leave(at: network.now) }
+        for presentity in users.presentities { presentity.leave(at: network.now) }
         // Longer than any granted lifetime.
         try network.run(for: .seconds(8_000))
-        var wrong = followers.flatMap(\.complaints) + faults + forger.believed.map { "a forged answer was believed: \($0)" }
+        var wrong = users.followers.flatMap(\.complaints) + faults + witnesses.forger.believed.map { "a forged answer was believed: \($0)" }
         var counts = gateway.counts
         // Hosted users keep their watchers as subscribers (MS-PRES 3.6.5).
-        if counts.presentities > presentities.filter(\.isHosted).count { wrong.append("\(counts.presentities) presentities are left") }
+        if counts.presentities > users.presentities.filter(\.isHosted).count {
+            wrong.append("\(counts.presentities) presentities are left")
+        }
         counts.presentities = 0
         // Presence for blocked watchers is static.
-        let hasBlocks = !blocks.isEmpty || presentities.contains { !$0.blocked.isEmpty }
-        let blockers = presentities.count { presentity in !presentity.blocked.isEmpty || blocks.contains { $0.presentity === presentity } }
+        let hasBlocks = !users.blocks.isEmpty || users.presentities.contains { !$0.blocked.isEmpty }
+        let blockers = users.presentities.count { presentity in
+            !presentity.blocked.isEmpty || users.blocks.contains { $0.presentity === presentity }
+        }
         if counts.publications % 3 == 0, counts.publications <= 3 * blockers { counts.publications = 0 }
         // A watcher that is blocked later sees the publications of then until they expire.
-        counts.timers = max(0, counts.timers - blocks.count)
+        counts.timers = max(0, counts.timers - users.blocks.count)
         if counts != GatewayCounts() { wrong.append("left behind: \(counts)") }
         for server in living where server.dialogCount > 0 {
             wrong.append("\(server.name) has \(server.dialogCount) dialogs left")
@@ -105,7 +109,7 @@ extension SimulatedWorld {
         let remembered = hasBlocks ? ["shown_watchers", "sign_offs", "timers"] : ["shown_watchers"]
         let sizes = gateway.tableSizes.filter { $0.value > 0 && $0.key != "presentities" && !remembered.contains($0.key) }
         if !sizes.isEmpty { wrong.append("not empty: \(sizes.sorted { $0.key < $1.key })") }
-        let records = store.records.keys.filter { key in
+        let records = storage.records.records.keys.filter { key in
             switch key {
             case .presentity, .shownWatcher, .signOff: false
             default: true
@@ -116,7 +120,7 @@ extension SimulatedWorld {
     }
 
     /// Servers that are up.
-    private var living: [ScriptedNotifier] { servers.filter { $0 !== pair.dead } }
+    private var living: [ScriptedNotifier] { servers.all.filter { $0 !== servers.pair.dead } }
 
     private func report(_ wrong: [String], _ moment: String) throws {
         if !wrong.isEmpty { throw SimulationFailure("\(moment): " + wrong.joined(separator: "\n")) }

@@ -6,10 +6,10 @@ import ScriptedPeers
 extension SimulatedWorld {
     /// Publishes the first presence, and starts some of the watchers.
     func begin() throws {
-        for presentity in presentities where random.chance(0.8) { presentity.show(anyMood(), at: network.now) }
+        for presentity in users.presentities where random.chance(0.8) { presentity.show(anyMood(), at: network.now) }
         try live(for: .seconds(1))
         if random.chance(0.4) { try block() }
-        for follower in followers where random.chance(0.3) { follower.isInterested = false }
+        for follower in users.followers where random.chance(0.3) { follower.isInterested = false }
         try live(for: .seconds(Int.random(in: 0...12, using: &random)))
     }
 
@@ -19,15 +19,15 @@ extension SimulatedWorld {
         repeat {
             let step = min(end, network.now + .seconds(5))
             if try network.run(atMost: step - network.now, until: { process.isDead }) { try revive(after: anyDowntime()) }
-            for presentity in presentities { presentity.refresh(at: network.now) }
-            for follower in followers { follower.pursue(at: network.now, random: &random) }
-            for block in blocks { block.pursue(at: network.now) }
+            for presentity in users.presentities { presentity.refresh(at: network.now) }
+            for follower in users.followers { follower.pursue(at: network.now, random: &random) }
+            for block in users.blocks { block.pursue(at: network.now) }
         } while network.now < end
     }
 
     private func revive(after span: TimeSpan) throws {
         network.remark("the gateway is dead for \(span.nanoseconds / 1_000_000) ms")
-        for presentity in presentities { presentity.noteDeath(at: network.now) }
+        for presentity in users.presentities { presentity.noteDeath(at: network.now) }
         network.takeDown(Self.gatewayName)
         try network.run(for: span)
         try start()
@@ -42,9 +42,9 @@ extension SimulatedWorld {
 
     /// Blocks one watcher politely at a hosted user with an endpoint: container 32000 shows it an offline user (MS-PRES 4.4.2).
     private func block() throws {
-        for presentity in presentities {
+        for presentity in users.presentities {
             guard presentity.isHosted, case .endpoint(let publisher) = presentity.home,
-                let follower = followers.filter({ $0.presentities.contains { $0 === presentity } }).randomElement(using: &random)
+                let follower = users.followers.filter({ $0.presentities.contains { $0 === presentity } }).randomElement(using: &random)
             else { continue }
             presentity.blocked = [follower.watcher.watcher: -1]
             network.remark("\(presentity.uri) blocks \(follower.watcher.watcher)")
@@ -56,16 +56,16 @@ extension SimulatedWorld {
 
     /// With a store engine, causes one of its failures at random, and has a hosted user block a watcher that may have seen its presence.
     func strikeStore() {
-        guard let storeTrouble else { return }
-        storeTrouble.maybeStrike()
-        guard blocks.isEmpty, storeTrouble.random.chance(0.1) else { return }
-        for presentity in presentities where presentity.blocked.isEmpty {
-            let candidates = followers.filter { $0.presentities.contains { $0 === presentity } }
-            guard let follower = candidates.randomElement(using: &storeTrouble.random),
+        guard let trouble = storage.trouble else { return }
+        trouble.maybeStrike()
+        guard users.blocks.isEmpty, trouble.random.chance(0.1) else { return }
+        for presentity in users.presentities where presentity.blocked.isEmpty {
+            let candidates = users.followers.filter { $0.presentities.contains { $0 === presentity } }
+            guard let follower = candidates.randomElement(using: &trouble.random),
                 let block = SimulatedBlock(of: follower.watcher.watcher, by: presentity)
             else { continue }
             network.remark("\(presentity.uri) blocks \(block.watcher)")
-            blocks.append(block)
+            users.blocks.append(block)
         }
     }
 
@@ -77,11 +77,11 @@ extension SimulatedWorld {
         let now = network.now
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<24:
-            guard let presentity = presentities.randomElement(using: &random) else { break }
+            guard let presentity = users.presentities.randomElement(using: &random) else { break }
             network.remark("\(presentity.uri) publishes")
             presentity.change(to: anyMood(), at: now)
         case 24..<27:
-            guard let presentity = presentities.randomElement(using: &random), presentity.isTaken else { break }
+            guard let presentity = users.presentities.randomElement(using: &random), presentity.isTaken else { break }
             network.remark("\(presentity.uri) shows nothing")
             presentity.withdraw(at: now)
         case 27..<45: disturbFollower()
@@ -93,9 +93,9 @@ extension SimulatedWorld {
         case 88..<91: try stop()
         case 91..<95: reload()
         case 95..<98:
-            let fails = store.failure == nil
+            let fails = storage.records.failure == nil
             network.remark(fails ? "the store fails" : "the store works again")
-            store.failure = fails ? StoreFailure("disk full") : nil
+            storage.records.failure = fails ? StoreFailure("disk full") : nil
         default:
             network.remark("time passes")
             try live(for: .seconds(Int.random(in: 600...2400, using: &random)))
@@ -104,7 +104,7 @@ extension SimulatedWorld {
     }
 
     private func disturbFollower() {
-        guard let follower = followers.randomElement(using: &random) else { return }
+        guard let follower = users.followers.randomElement(using: &random) else { return }
         let now = network.now
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<2 where !follower.watcher.isMute:
@@ -124,7 +124,7 @@ extension SimulatedWorld {
     }
 
     private func disturbServer() throws {
-        guard let server = servers.randomElement(using: &random) else { return }
+        guard let server = servers.all.randomElement(using: &random) else { return }
         let now = network.now
         switch Int.random(in: 0..<16, using: &random) {
         case 14, 15: flawDocuments(of: server)
@@ -134,7 +134,7 @@ extension SimulatedWorld {
             server.forgetDialogs()
             network.closeConnections(of: server.name)
         case 2..<4:
-            guard server !== pair.dead else { return }
+            guard server !== servers.pair.dead else { return }
             network.remark("\(server.name) is down")
             network.takeDown(server.name)
             try live(for: anyDowntime())
@@ -143,7 +143,8 @@ extension SimulatedWorld {
             network.remark("\(server.name) is up")
         case 4..<6:
             let reasons: [SubscriptionState.TerminationReason] = [.deactivated, .timeout, .probation, .giveup, .noresource, .rejected]
-            guard let reason = reasons.randomElement(using: &random), let presentity = presentities.randomElement(using: &random) else {
+            guard let reason = reasons.randomElement(using: &random), let presentity = users.presentities.randomElement(using: &random)
+            else {
                 return
             }
             network.remark("\(server.name) ends subscriptions to \(presentity.uri): \(reason.rawValue)")
@@ -155,7 +156,7 @@ extension SimulatedWorld {
         case 8:
             server.manners.isPending.toggle()
             network.remark("\(server.name) says \(server.manners.isPending ? "pending" : "active")")
-            for presentity in presentities { server.notifyAgain(presentity.uri, at: now) }
+            for presentity in users.presentities { server.notifyAgain(presentity.uri, at: now) }
         case 9:
             server.manners.notifiesBeforeAnswering.toggle()
         case 10:
@@ -166,7 +167,7 @@ extension SimulatedWorld {
             // Only category responses can express a redirection.
             guard let enterprise = server as? EnhancedServer, enterprise.forms.contains(.categories) else { return }
             network.remark("presentities of \(server.name) move to another pool")
-            for presentity in presentities {
+            for presentity in users.presentities {
                 if case .enterprise(let home) = presentity.home, home === enterprise {
                     let isKnown = enterprise.elsewhere[presentity.uri] != nil
                     enterprise.elsewhere[presentity.uri] = isKnown ? nil : .some("sip:pool2.\(server.name).example.com;gruu")
@@ -177,37 +178,37 @@ extension SimulatedWorld {
 
     /// Changes the behavior of the servers to which publications are relayed.
     private func disturbPublishing() {
-        guard presentities.contains(where: \.isRelayed) else { return }
+        guard users.presentities.contains(where: \.isRelayed) else { return }
         let refusal: SIPStatus = [.serviceUnavailable, .serverInternalError, .forbidden].randomElement(using: &random) ?? .forbidden
         switch Int.random(in: 0..<9, using: &random) {
         case 0..<2:
             network.remark("the compositor accepts")
-            standard.compositor.answer = .accept
+            servers.standard.compositor.answer = .accept
         case 2:
-            standard.compositor.answer = random.chance(0.5) ? .silence : .refuse(refusal)
-            network.remark("the compositor answers \(standard.compositor.answer)")
+            servers.standard.compositor.answer = random.chance(0.5) ? .silence : .refuse(refusal)
+            network.remark("the compositor answers \(servers.standard.compositor.answer)")
         case 3:
             network.remark("the compositor starts anew")
-            standard.compositor.restart()
+            servers.standard.compositor.restart()
         case 4, 5:
             network.remark("the home server accepts")
-            partner.home.answer = .accept
+            servers.partner.home.answer = .accept
         case 6:
-            partner.home.answer = random.chance(0.3) ? .conflict : random.chance(0.5) ? .silence : .refuse(refusal)
-            network.remark("the home server answers \(partner.home.answer)")
+            servers.partner.home.answer = random.chance(0.3) ? .conflict : random.chance(0.5) ? .silence : .refuse(refusal)
+            network.remark("the home server answers \(servers.partner.home.answer)")
         case 7:
             network.remark("the home server starts anew")
-            partner.home.restart()
+            servers.partner.home.restart()
         default:
-            for presentity in presentities where presentity.isRelayed && presentity.isOfEnterprise {
+            for presentity in users.presentities where presentity.isRelayed && presentity.isOfEnterprise {
                 network.remark("somebody else writes the instances of \(presentity.uri)")
-                partner.home.overwrite(presentity.uri)
+                servers.partner.home.overwrite(presentity.uri)
             }
         }
     }
 
     private func disturbNetwork() throws {
-        let names = peers.map(\.name)
+        let names = stations.peers.map(\.name)
         switch Int.random(in: 0..<10, using: &random) {
         case 8, 9:
             guard let name = names.randomElement(using: &random) else { return }

@@ -43,31 +43,17 @@ final class SimulatedWorld {
     let seed: UInt64
     let shape: Shape
     let network: SimulatedNetwork
-    /// The stored records.
-    let store = MemoryStore()
+    let storage: SimulatedStorage
     /// Mailboxes between several shards.
     let mailboxes: SimulatedMailboxes?
-    /// Failures of the engine that carries out the commits; nil: the gateway carries them out itself.
-    let storeTrouble: SimulatedStoreTrouble?
     var random: SeededRandom
     let clock: SimulatedWallClock
     var configuration: GatewayConfiguration
-    let forger: SimulatedForger
-    let sequences = SimulatedSequences()
-    /// Partner with two servers in its SRV records.
-    let pair: SimulatedPair
+    let witnesses: SimulatedWitnesses
+    let servers: SimulatedServers
+    var stations: SimulatedStations
+    var users = SimulatedUsers()
     private(set) var process: SimulatedProcess!
-    private(set) var partner: EnhancedServer
-    private(set) var inside: EnhancedServer
-    private(set) var standard: SimplePresenceServer
-    var presentities: [SimulatedPresentity] = []
-    var followers: [SimulatedFollower] = []
-    /// Blocks that began during the run.
-    var blocks: [SimulatedBlock] = []
-    private(set) var peers: [SIPPeer] = []
-    private var starts: UInt64 = 0
-    private var hosts = 0
-    private let gatewayAddress: TransportAddress
 
     static let gatewayName = "gateway"
     /// URIs of the list servers: the gateway's, and that of example.org below.
@@ -80,28 +66,14 @@ final class SimulatedWorld {
         random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
         clock = SimulatedWallClock(seed: seed)
         network = SimulatedNetwork(seed: seed, transcriptLimit: isRecorded ? 200_000 : 0)
-        gatewayAddress = TransportAddress(.udp, "192.0.2.1", 5060)
-        hosts = 1
-        func place(_ transport: TransportProtocol, _ hosts: inout Int) -> TransportAddress {
-            hosts += 1
-            return TransportAddress(transport, "192.0.2.\(hosts)", 5060)
-        }
+        stations = SimulatedStations()
         // MS-SIP is used over streams only.
-        let partnerAddress = place(.tcp, &hosts)
-        let insideAddress = place(.tcp, &hosts)
-        let standardAddress = place(random.chance(0.7) ? .udp : .tcp, &hosts)
-        configuration = GatewayConfiguration(
-            nodeName: "gateway.example.net", listeners: [gatewayAddress, TransportAddress(.tcp, gatewayAddress.host, 5060)],
-            domains: [
-                "contoso.com": DomainConfiguration(side: .enterprise, route: partnerAddress),
-                "fabrikam.com": DomainConfiguration(side: .enterprise, route: insideAddress, network: .sameEnterprise),
-                "example.org": DomainConfiguration(side: .simple, route: standardAddress),
-                "example.com": DomainConfiguration(side: .simple, route: standardAddress),
-                "partner.example.com": DomainConfiguration(side: .enterprise, route: partnerAddress),
-                "inside.example.com": DomainConfiguration(side: .enterprise, route: insideAddress, network: .sameEnterprise),
-                "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
-            ])
-        pair = SimulatedPair(seed: seed, hosts: &hosts, gateway: gatewayAddress, configuration: &configuration)
+        let partnerAddress = stations.nextAddress(.tcp)
+        let insideAddress = stations.nextAddress(.tcp)
+        let standardAddress = stations.nextAddress(random.chance(0.7) ? .udp : .tcp)
+        let gatewayAddress = stations.gateway
+        configuration = Self.configuration(of: gatewayAddress, partner: partnerAddress, inside: insideAddress, standard: standardAddress)
+        let pair = SimulatedPair(seed: seed, hosts: &stations.hosts, gateway: gatewayAddress, configuration: &configuration)
         // Watchers and users have their own addresses.
         configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.timing.retryMaximum = .seconds(60)
@@ -116,62 +88,61 @@ final class SimulatedWorld {
         for domain in ["contoso.com", "example.org"] { configuration.domains[domain]?.publish = carries }
         let takesLists = random.chance(0.5)
         if takesLists { configuration.domains["example.org"]?.lists = .adHoc(service: Self.remoteLists) }
-        let hop = gatewayAddress
-        forger = SimulatedForger(target: hop, seed: seed)
-        let engine = shape.hasEngine ? SimulatedStore(table: store, on: network, seed: seed) : nil
-        storeTrouble = engine.map { SimulatedStoreTrouble($0, seed: seed, without: shape.missingRule) }
+        witnesses = SimulatedWitnesses(forger: SimulatedForger(target: gatewayAddress, seed: seed))
+        storage = SimulatedStorage(of: shape, on: network, seed: seed)
         mailboxes =
             shape.shards > 1
             ? SimulatedMailboxes(on: network, seed: seed, viewsOvertake: shape.viewsOvertake, without: shape.missingRule) : nil
-        let stream = TransportAddress(.tcp, hop.host, hop.port)
-        partner = EnhancedServer(name: "partner", address: partnerAddress, nextHop: stream, seed: seed)
-        inside = EnhancedServer(name: "inside", address: insideAddress, nextHop: stream, seed: seed)
-        standard = SimplePresenceServer(
-            name: "standard", address: standardAddress, nextHop: standardAddress.transport == .udp ? hop : stream, seed: seed)
-        process = makeProcess(key: seed)
+        let stream = TransportAddress(.tcp, gatewayAddress.host, gatewayAddress.port)
+        servers = SimulatedServers(
+            partner: EnhancedServer(name: "partner", address: partnerAddress, nextHop: stream, seed: seed),
+            inside: EnhancedServer(name: "inside", address: insideAddress, nextHop: stream, seed: seed),
+            standard: SimplePresenceServer(
+                name: "standard", address: standardAddress, nextHop: standardAddress.transport == .udp ? gatewayAddress : stream,
+                seed: seed),
+            pair: pair)
+        process = makeProcess(number: 0)
         attach(process, Self.gatewayName, gatewayAddress)
-        for unauthorizedPeer in [forger.datagrams, forger.stream] {
+        for unauthorizedPeer in [witnesses.forger.datagrams, witnesses.forger.stream] {
             network.attach(unauthorizedPeer, name: "forger", at: [unauthorizedPeer.address])
         }
         pair.name(in: &network.names)
-        for server in servers {
+        for server in servers.all {
             server.manners.longestExpiry = UInt32.random(in: 600...1200, using: &random)
             join(server)
         }
-        partner.forms =
-            [[.categories, .msrtc, .pidf], [.categories, .msrtc, .pidf], [.msrtc], [.pidf]].randomElement(using: &random) ?? []
-        partner.piggybacks = random.chance(0.7)
-        inside.usesBenotify = random.chance(0.5)
-        standard.sendsDifferences = random.chance(0.7)
-        standard.compositor.longestExpiry = 600
-        if takesLists {
-            standard.lists.adHocURI = Self.remoteLists
-            standard.lists.beginsWithoutInstances = random.chance(0.3)
-        }
+        servers.chooseManners(lists: takesLists ? Self.remoteLists : nil, using: &random)
         makePresentities()
         if carries { makeRelayedPresentities() }
-        for presentity in presentities { presentity.hasUnknownOutcomes = storeTrouble != nil }
+        for presentity in users.presentities { presentity.hasUnknownOutcomes = storage.trouble != nil }
         makeFollowers()
         process.keepPartnersAlive(at: network.now)
     }
 
+    /// Configuration with the domains of the world, except that of the pair.
+    private static func configuration(
+        of gateway: TransportAddress, partner: TransportAddress, inside: TransportAddress, standard: TransportAddress
+    ) -> GatewayConfiguration {
+        GatewayConfiguration(
+            nodeName: "gateway.example.net", listeners: [gateway, TransportAddress(.tcp, gateway.host, 5060)],
+            domains: [
+                "contoso.com": DomainConfiguration(side: .enterprise, route: partner),
+                "fabrikam.com": DomainConfiguration(side: .enterprise, route: inside, network: .sameEnterprise),
+                "example.org": DomainConfiguration(side: .simple, route: standard),
+                "example.com": DomainConfiguration(side: .simple, route: standard),
+                "partner.example.com": DomainConfiguration(side: .enterprise, route: partner),
+                "inside.example.com": DomainConfiguration(side: .enterprise, route: inside, network: .sameEnterprise),
+                "example.net": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
+            ])
+    }
+
     var gateway: ShardedGateway { process.gateway }
-    var servers: [ScriptedNotifier] { [partner, inside, standard] + (pair.servers as [ScriptedNotifier]) }
-    var faults: [String] { peers.flatMap(\.faults) }
+    var faults: [String] { stations.peers.flatMap(\.faults) }
 
     // MARK: stations
 
-    func nextAddress(_ transport: TransportProtocol) -> TransportAddress {
-        hosts += 1
-        return TransportAddress(transport, "192.0.2.\(hosts)", 5060)
-    }
-
-    func hop(_ transport: TransportProtocol) -> TransportAddress {
-        TransportAddress(transport, gatewayAddress.host, gatewayAddress.port)
-    }
-
     func join(_ peer: SIPPeer) {
-        peers.append(peer)
+        stations.peers.append(peer)
         attach(peer, peer.name, peer.address)
     }
 
@@ -182,26 +153,28 @@ final class SimulatedWorld {
 
     // MARK: the gateway's lives
 
-    private func makeProcess(key: UInt64) -> SimulatedProcess {
+    /// Creates a gateway process from its number, counted from 0.
+    private func makeProcess(number: UInt64) -> SimulatedProcess {
+        let key = seed &+ number &* 0x1_0001
         let gateway = ShardedGateway(shape.shards) { shard in
             Gateway(
                 configuration: configuration, shard: shard, shards: shape.shards, key: .seeded(key &+ UInt64(shard) &* 0x1_0001_0001),
-                store: store, defersCommits: storeTrouble != nil)
+                store: storage.records, defersCommits: storage.trouble != nil)
         }
         if shape.missingRule == .commitBeforeView { for shard in gateway.shards { shard.sendViewsBeforeCommits() } }
-        let links = storeTrouble.map { trouble in gateway.shards.map { _ in trouble.connect() } } ?? []
+        let links = storage.trouble.map { trouble in gateway.shards.map { _ in trouble.connect() } } ?? []
         return SimulatedProcess(
-            gateway, lead: clock.lead, forger: forger, sequences: sequences, links: links, mailboxes: mailboxes)
+            gateway, number: number, lead: clock.lead, forger: witnesses.forger, sequences: witnesses.sequences, links: links,
+            mailboxes: mailboxes)
     }
 
     /// Starts a new gateway process from the store.
     func start() throws {
-        starts += 1
         // An unreadable store prevents the start; assume that an operator repaired it.
-        store.failure = nil
-        storeTrouble?.engine.settle()
-        let process = makeProcess(key: seed &+ starts &* 0x1_0001)
-        let restored = try process.restore(from: store, at: network.now)
+        storage.records.failure = nil
+        storage.trouble?.engine.settle()
+        let process = makeProcess(number: self.process.number + 1)
+        let restored = try process.restore(from: storage.records, at: network.now)
         network.remark("the gateway starts: \(restored)")
         if restored.unreadable > 0 { throw SimulationFailure("\(restored.unreadable) records cannot be read after a restart") }
         self.process = process
@@ -211,8 +184,8 @@ final class SimulatedWorld {
 }
 
 /// Error with the faults that a simulation found.
-public struct SimulationFailure: Error, CustomStringConvertible {
+package struct SimulationFailure: Error, CustomStringConvertible {
     /// The faults, one per line.
-    public var description: String
+    package var description: String
     init(_ description: String) { self.description = description }
 }

@@ -9,33 +9,33 @@ import ScriptedPeers
 ///                                                                    --> all subscriptions end --> no state is left
 ///
 /// The same seed gives the same run, message by message.
-public struct Simulation {
+package struct Simulation {
     /// Figures of a successful run.
-    public struct Summary: Sendable {
+    package struct Summary: Sendable {
         /// Requests and responses that the last gateway process received and sent.
-        public var messages: UInt64 = 0
+        package var messages: UInt64 = 0
         /// Number of times the gateway was killed.
-        public var kills = 0
+        package var kills = 0
         /// Number of live watchers at the end, all with the correct presence.
-        public var live = 0
+        package var live = 0
         /// Number of commits to the store.
-        public var commits = 0
+        package var commits = 0
         /// Number of forged responses; none was accepted.
-        public var forged: UInt64 = 0
+        package var forged: UInt64 = 0
         /// Troubles of the store engine.
-        public var store = SimulatedStore.Counts()
+        package var store = SimulatedStore.Counts()
         /// Number of envelopes between shards.
-        public var envelopes = 0
+        package var envelopes = 0
         /// Number of blocks that were acknowledged during the run.
-        public var blocks = 0
+        package var blocks = 0
         /// Number of times the gateway's wall clock was set.
-        public var clockSteps = 0
+        package var clockSteps = 0
         /// Duration of the run in virtual time.
-        public var virtualTime = TimeSpan.zero
+        package var virtualTime = TimeSpan.zero
     }
 
     /// Seed of the run.
-    public let seed: UInt64
+    package let seed: UInt64
     private let world: SimulatedWorld
     private var kills = 0
     private let begin: Instant
@@ -49,7 +49,7 @@ public struct Simulation {
     /// Plays one seed; equal seeds give equal runs.
     /// - Throws: ``SimulationFailure`` with the seed, the faults and the transcript of a second, recorded run.
     @discardableResult
-    public static func play(seed: UInt64) throws -> Summary {
+    package static func play(seed: UInt64) throws -> Summary {
         do {
             return try attempt(seed: seed, isRecorded: false)
         } catch {
@@ -74,7 +74,7 @@ public struct Simulation {
     /// Plays one seed in the world of a rule.
     /// - Parameter isMissing: Whether the rule is switched off.
     /// - Returns: The faults; nil when none was found.
-    public static func violation(seed: UInt64, of rule: SimulatedRule, isMissing: Bool) -> String? {
+    package static func violation(seed: UInt64, of rule: SimulatedRule, isMissing: Bool) -> String? {
         var simulation = Simulation(seed: seed, isRecorded: false, SimulatedWorld.Shape(of: rule, isMissing: isMissing))
         do {
             _ = try simulation.run()
@@ -90,7 +90,7 @@ public struct Simulation {
             kills += try world.disturb()
             try world.setClock()
             world.strikeStore()
-            world.pair.maybeStrike(world.network)
+            world.servers.pair.maybeStrike(world.network)
             try world.live(for: Self.pause(&world.random))
         }
         try world.heal()
@@ -101,11 +101,11 @@ public struct Simulation {
         summary.messages = world.gateway.messages
         summary.kills = kills
         summary.live = live
-        summary.commits = world.store.commits
-        summary.store = world.storeTrouble?.engine.counts ?? SimulatedStore.Counts()
+        summary.commits = world.storage.records.commits
+        summary.store = world.storage.trouble?.engine.counts ?? SimulatedStore.Counts()
         summary.envelopes = world.mailboxes?.carried ?? 0
-        summary.blocks = world.blocks.count(where: \.isAcknowledged)
-        summary.forged = world.forger.forged
+        summary.blocks = world.users.blocks.count(where: \.isAcknowledged)
+        summary.forged = world.witnesses.forger.forged
         summary.clockSteps = world.clock.steps
         summary.virtualTime = world.network.now - begin
         return summary

@@ -273,10 +273,12 @@ public struct ContactCardDocument: Hashable, Sendable {
         self.attributes = attributes
         self.extensions = extensions
     }
+}
 
+extension Sequence<ContactIdentity> {
     /// First display name of the first identity with one; nil when there is none.
-    public var displayName: String? { identities.lazy.flatMap(\.displayNames).first?.text }
+    public var displayName: String? { lazy.flatMap(\.displayNames).first { _ in true }?.text }
 
     /// First mail address of the first identity with one; nil when there is none.
-    public var email: String? { identities.lazy.flatMap(\.emails).first?.uri }
+    public var email: String? { lazy.flatMap(\.emails).first { _ in true }?.uri }
 }

@@ -325,19 +325,22 @@ extension StateDocument {
         let hasTimeZone = timeZoneBias != nil || timeZoneName != nil || timeZoneAbbreviation != nil || device != nil
         writer.generations(extensions, known: treatLocationAsProximate != nil ? 2 : hasTimeZone ? 1 : 0) { generation, writer in
             if generation == 0 {
-                writeTimeZone(to: &writer)
+                writer.timeZone(of: self)
             } else {
                 writer.element("treatLocationAsProximate", ifPresent: treatLocationAsProximate)
             }
         }
         writer.end()
     }
+}
 
-    private func writeTimeZone(to writer: inout XMLWriter) {
-        if let timeZoneBias { writer.element("timeZoneBias", String(timeZoneBias)) }
-        writer.element("timeZoneName", ifPresent: timeZoneName)
-        writer.element("timeZoneAbbreviation", ifPresent: timeZoneAbbreviation)
-        writer.element("device", ifPresent: device?.rawValue)
+extension XMLWriter {
+    /// Writes the elements of the first generation: time zone and kind of device.
+    fileprivate mutating func timeZone(of state: StateDocument) {
+        if let bias = state.timeZoneBias { element("timeZoneBias", String(bias)) }
+        element("timeZoneName", ifPresent: state.timeZoneName)
+        element("timeZoneAbbreviation", ifPresent: state.timeZoneAbbreviation)
+        element("device", ifPresent: state.device?.rawValue)
     }
 }
 

@@ -52,33 +52,27 @@ extension ServiceCapabilities {
         for attribute in attributes { writer.attribute(attribute) }
         // In the order of the schema.
         actor?.write("actor", to: &writer)
-        write("caps:application", application, to: &writer)
-        write("caps:audio", audio, to: &writer)
-        write("caps:automata", automata, to: &writer)
+        writer.element("caps:application", ifPresent: application)
+        writer.element("caps:audio", ifPresent: audio)
+        writer.element("caps:automata", ifPresent: automata)
         self.class?.write("class", to: &writer)
-        write("caps:control", control, to: &writer)
-        write("caps:data", data, to: &writer)
+        writer.element("caps:control", ifPresent: control)
+        writer.element("caps:data", ifPresent: data)
         for description in descriptions { description.write("caps:description", to: &writer) }
         duplex?.write("duplex", to: &writer)
         eventPackages?.write("event-packages", to: &writer)
         sipExtensions?.write("extensions", to: &writer)
-        write("caps:isfocus", isFocus, to: &writer)
-        write("caps:message", message, to: &writer)
+        writer.element("caps:isfocus", ifPresent: isFocus)
+        writer.element("caps:message", ifPresent: message)
         methods?.write("methods", to: &writer)
         languages?.write("languages", to: &writer)
         priority?.write(to: &writer)
         schemes?.write("schemes", to: &writer)
-        write("caps:text", text, to: &writer)
+        writer.element("caps:text", ifPresent: text)
         for type in types { writer.element("caps:type", type) }
-        write("caps:video", video, to: &writer)
+        writer.element("caps:video", ifPresent: video)
         for fragment in extensions { writer.fragment(fragment) }
         writer.end()
-    }
-}
-
-extension ServiceCapabilities {
-    private func write(_ name: String, _ value: Bool?, to writer: inout XMLWriter) {
-        if let value { writer.element(name, value ? "true" : "false") }
     }
 }
 

@@ -3,9 +3,9 @@ import SIPCore
 import SIPSecurity
 
 /// Authentication that a listener requires of users of hosted domains.
-public struct ListenerAuthentication: Hashable, Sendable {
+package struct ListenerAuthentication: Hashable, Sendable {
     /// Authentication schemes offered; the raw value is the word of the configuration.
-    public enum Schemes: String, Hashable, Sendable, CaseIterable {
+    package enum Schemes: String, Hashable, Sendable, CaseIterable {
         /// From is trusted.
         case none
         case ntlm, digest
@@ -14,23 +14,23 @@ public struct ListenerAuthentication: Hashable, Sendable {
     }
 
     /// Schemes offered.
-    public var schemes: Schemes
+    package var schemes: Schemes
     /// Digest algorithms offered, preferred first (RFC 8760 2.4); nil: MD5, because clients in use (baresip's library and enterprise
     /// clients) know no other and do not skip unknown challenges.
-    public var digestAlgorithms: [DigestAlgorithm]?
+    package var digestAlgorithms: [DigestAlgorithm]?
     /// Status of challenges with Digest only, 401 or 407; nil: 407 for the enterprise side, because its clients read Digest only
     /// there, 401 for the SIMPLE side (RFC 3261 22.2).
-    public var digestStatus: SIPStatus?
+    package var digestStatus: SIPStatus?
 
     /// Creates the requirement of a listener.
-    public init(_ schemes: Schemes, digestAlgorithms: [DigestAlgorithm]? = nil, digestStatus: SIPStatus? = nil) {
+    package init(_ schemes: Schemes, digestAlgorithms: [DigestAlgorithm]? = nil, digestStatus: SIPStatus? = nil) {
         self.schemes = schemes
         self.digestAlgorithms = digestAlgorithms
         self.digestStatus = digestStatus
     }
 
     /// Whether users of domains of this side may sign in with a certificate here.
-    public func offersTLSDSK(to side: DomainSide) -> Bool { demand(on: side)?.offersTLSDSK == true }
+    package func offersTLSDSK(to side: DomainSide) -> Bool { demand(on: side)?.offersTLSDSK == true }
 
     /// Authentication required of a user of a domain of this side; nil: none.
     func demand(on side: DomainSide) -> AuthenticationDemand? {

@@ -5,47 +5,47 @@ import SIPCore
 ///     unknown --answer--> up --silence, no connection, 408, 503--> down --answer--> up
 ///
 /// The last outcome decides. A NOTIFY in a watcher's dialog counts only if it is answered, because silence may concern this watcher alone.
-public struct PartnerContact: Hashable, Sendable {
+package struct PartnerContact: Hashable, Sendable {
     /// State of a partner after the last outcome; unknown before the first.
-    public enum State: String, Codable, Hashable, Sendable, CaseIterable { case up, down, unknown }
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable { case up, down, unknown }
 
     /// A failed request.
-    public struct Failure: Hashable, Sendable {
+    package struct Failure: Hashable, Sendable {
         /// Time of the failure.
-        public var at: Instant
+        package var at: Instant
         /// Reason for an operator, such as `no answer` or `answered 503`.
-        public var reason: String
+        package var reason: String
     }
 
     /// Requests sent, with NOTIFY and BENOTIFY; a request tried at several servers counts once.
-    public private(set) var requestsSent: UInt64 = 0
+    package private(set) var requestsSent: UInt64 = 0
     /// Final responses other than 408 and 503.
-    public private(set) var answers: UInt64 = 0
+    package private(set) var answers: UInt64 = 0
     /// Requests without a response, with 408 or 503, or with a challenge that the configured credentials do not meet.
-    public private(set) var failures: UInt64 = 0
+    package private(set) var failures: UInt64 = 0
     /// Time of the last final response other than 408 and 503.
-    public private(set) var lastAnswer: Instant?
+    package private(set) var lastAnswer: Instant?
     /// Last failure that concerns the partner as a whole.
-    public private(set) var lastFailure: Failure?
+    package private(set) var lastFailure: Failure?
     /// Configuration faults, such as missing credentials, by the method of the refused requests.
-    public private(set) var faults: [SIPMethod: Failure] = [:]
+    package private(set) var faults: [SIPMethod: Failure] = [:]
     /// Time of the last request from the partner.
-    public private(set) var lastHeard: Instant?
+    package private(set) var lastHeard: Instant?
     /// Round trip of the last answered request, to its final response.
-    public private(set) var roundTrip: TimeSpan?
+    package private(set) var roundTrip: TimeSpan?
     /// Smoothed round trip; the newest counts one eighth (RFC 6298 2).
-    public private(set) var smoothedRoundTrip: TimeSpan?
+    package private(set) var smoothedRoundTrip: TimeSpan?
     /// Time of the last change of ``state``; nil: unknown.
-    public private(set) var since: Instant?
+    package private(set) var since: Instant?
 
     /// Creates a contact without any outcome.
-    public init() {}
+    package init() {}
 
     /// The newest of ``faults``; nil: none.
-    public var fault: Failure? { faults.values.max { ($0.at, $0.reason) < ($1.at, $1.reason) } }
+    package var fault: Failure? { faults.values.max { ($0.at, $0.reason) < ($1.at, $1.reason) } }
 
     /// State after the last outcome.
-    public var state: State {
+    package var state: State {
         switch (lastAnswer, lastFailure?.at) {
         case (nil, nil): .unknown
         case (_?, nil): .up

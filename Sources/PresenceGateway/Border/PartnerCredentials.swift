@@ -3,22 +3,22 @@ import SIPEvents
 import SIPSecurity
 
 /// Name and password of the gateway at the servers of one partner (RFC 3261 22.1, RFC 7616).
-public struct PartnerCredentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+package struct PartnerCredentials: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// User name in Digest responses.
-    public var user: String
+    package var user: String
     /// Password; not part of ``description`` and ``customMirror``.
-    public var password: String
+    package var password: String
 
     /// Creates credentials.
-    public init(user: String, password: String) {
+    package init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
     /// The user name, without the password.
-    public var description: String { user }
+    package var description: String { user }
     /// Reflects the user name only.
-    public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
+    package var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }
 
 /// Credentials in requests to partners that require them, and their challenges, 401 and 407 (RFC 3261 22.1 to 22.3).

@@ -2,20 +2,20 @@ import FederationRouting
 import SIPCore
 
 /// Counters of requests from one partner.
-public struct PartnerCounters: Hashable, Sendable {
+package struct PartnerCounters: Hashable, Sendable {
     /// Requests received, including those beyond the rate.
-    public var messages: UInt64 = 0
+    package var messages: UInt64 = 0
     /// Requests refused because of the rate limit.
-    public var tooMany: UInt64 = 0
+    package var tooMany: UInt64 = 0
     /// Requests refused because of the limit of watched URIs.
-    public var tooManyURIs: UInt64 = 0
+    package var tooManyURIs: UInt64 = 0
     /// Requests refused because of the rights between users.
-    public var noRight: UInt64 = 0
+    package var noRight: UInt64 = 0
     /// Requests refused because their peer may not send for this partner.
-    public var unauthorizedPeers: UInt64 = 0
+    package var unauthorizedPeers: UInt64 = 0
 
     /// Creates counters of 0.
-    public init() {}
+    package init() {}
 
     static func += (left: inout PartnerCounters, right: PartnerCounters) {
         left.messages &+= right.messages
@@ -27,26 +27,26 @@ public struct PartnerCounters: Hashable, Sendable {
 }
 
 /// One partner, as reported to an operator.
-public struct PartnerReport: Hashable, Sendable {
+package struct PartnerReport: Hashable, Sendable {
     /// Name of the partner's domain.
-    public var name: String
+    package var name: String
     /// Counters of its requests.
-    public var counters = PartnerCounters()
+    package var counters = PartnerCounters()
     /// Number of different URIs that its users watch.
-    public var watchedURIs = 0
+    package var watchedURIs = 0
     /// State of its servers.
-    public var contact = PartnerContact()
+    package var contact = PartnerContact()
     /// Upstream subscriptions that its servers may have lost.
-    public var unverified = 0
+    package var unverified = 0
     /// Time since which the first of them is unverified; nil: none.
-    public var unverifiedSince: Instant?
+    package var unverifiedSince: Instant?
     /// Whether it has an entry of its own.
-    public var isConfigured = false
+    package var isConfigured = false
     /// Side of its domain; nil: no entry covers it any more.
-    public var side: DomainSide?
+    package var side: DomainSide?
 
     /// Combines the reports of several shards, sorted by name.
-    public static func sum(_ reports: [[PartnerReport]]) -> [PartnerReport] {
+    package static func sum(_ reports: [[PartnerReport]]) -> [PartnerReport] {
         var sums: [String: PartnerReport] = [:]
         for report in reports.joined() {
             guard var sum = sums[report.name] else {

@@ -6,7 +6,7 @@ import SIPCore
 /// Configuration of one domain.
 public struct DomainConfiguration: Hashable, Sendable {
     /// Agreement with the domain: presence model, next hops, network, peers and rights.
-    public var federation: FederatedDomain
+    package var federation: FederatedDomain
     private var pidf: PIDFOutput
 
     /// Form of the PIDF that is written to the domain.
@@ -18,40 +18,40 @@ public struct DomainConfiguration: Hashable, Sendable {
 
     /// Profile of PIDF written to the domain. By default, enterprise partners get the one tuple of MS-PRES 2.2.2.8, others RFC 4480, which
     /// the SIMPLE clients of hosted users read.
-    public var profile: DomainProfile {
+    package var profile: DomainProfile {
         get { pidf.profile ?? (side == .enterprise && !hosted ? .rpidDraft : .rpid) }
         set { pidf.profile = newValue }
     }
     /// Names of categories that its users may publish besides those of ``CategoryName/registered`` (MS-PRES 3.2.5.4).
-    public var categories: Set<CategoryName> = []
+    package var categories: Set<CategoryName> = []
     /// For enterprise domains: the form that is tried first; nil: batches inside the own enterprise, else categories.
-    public var upstream: UpstreamFormat?
+    package var upstream: UpstreamFormat?
     /// For simple domains: whether partial notifications are requested (RFC 5263), with full documents as fallback.
-    public var partial = true
+    package var partial = true
     /// For simple domains: the list that subscribes to all presentities of a batch watcher at once; nil: one subscription each.
-    public var lists: UpstreamLists?
+    package var lists: UpstreamLists?
     /// Whether PIDF sent to the domain has the extension that preserves exact enterprise values.
-    public var lossless: Bool {
+    package var lossless: Bool {
         get { pidf.isLossless }
         set { pidf.isLossless = newValue }
     }
     /// For hosted enterprise domains: whether endpoint-bound instances require a registered endpoint (MS-PRES 3.2.5.4).
-    public var requiresRegistration: Bool
+    package var requiresRegistration: Bool
     /// For domains that are not hosted: whether their users may publish through this gateway in the other model: by SERVICE for a simple
     /// domain, by PUBLISH for an enterprise domain.
-    public var publish = false
+    package var publish = false
     /// For enterprise domains with ``publish``: the instances that relayed publications are written as.
-    public var publishAs = PublishForm.automatic
+    package var publishAs = PublishForm.automatic
     /// Forms of its users' URIs besides `sip:user@domain`.
-    public var forms = IdentityTable.Forms()
+    package var forms = IdentityTable.Forms()
     /// Expiry range granted to its watchers and requested from it; nil: the range of its side in ``GatewayTiming``.
-    public var expires: GatewayTiming.ExpiryRange?
+    package var expires: GatewayTiming.ExpiryRange?
     /// Presence shown while the domain is lost.
-    public var whenLost = LostPresence.stale
+    package var whenLost = LostPresence.stale
     /// Interval of OPTIONS to its next hop; zero: never; nil: 60 s while something is subscribed there (15 s while it is down).
-    public var keepAlive: TimeSpan?
+    package var keepAlive: TimeSpan?
     /// Credentials for its servers' challenges; nil: none.
-    public var credentials: PartnerCredentials?
+    package var credentials: PartnerCredentials?
 
     /// Creates a domain; the other properties have their defaults.
     public init(
@@ -77,7 +77,7 @@ public struct DomainConfiguration: Hashable, Sendable {
     }
 
     /// Creates a domain for which every request is refused with a status.
-    public static func refused(_ status: Int) -> DomainConfiguration {
+    package static func refused(_ status: Int) -> DomainConfiguration {
         DomainConfiguration(side: .simple, refuse: status)
     }
 }
@@ -85,76 +85,45 @@ public struct DomainConfiguration: Hashable, Sendable {
 /// The parts of the agreement, by the names of the configuration.
 extension DomainConfiguration {
     /// Presence model of the domain.
-    public var side: DomainSide {
-        get { federation.side }
-        set { federation.side = newValue }
-    }
+    package var side: DomainSide { federation.side }
 
     /// Whether this gateway is the home server of the domain's users.
-    public var hosted: Bool {
-        get { federation.isHosted }
-        set { federation.isHosted = newValue }
-    }
+    package var hosted: Bool { federation.isHosted }
 
     /// Next hop toward a domain that is not hosted.
-    public var route: TransportAddress? {
-        get { federation.route }
-        set { federation.route = newValue }
-    }
+    package var route: TransportAddress? { federation.route }
 
     /// Names and rule for its servers' certificates (RFC 5922); nil: the default of ``side``.
-    public var certificate: PeerExpectation? {
-        get { federation.certificate }
-        set { federation.certificate = newValue }
-    }
+    package var certificate: PeerExpectation? { federation.certificate }
 
     /// Several next hops in place of ``route``.
-    public var hops: [ListedHop] {
-        get { federation.hops }
-        set { federation.hops = newValue }
-    }
+    package var hops: [ListedHop] { federation.hops }
 
     /// Discovery of its servers, if no hop is configured; nil: none.
-    public var discovery: Discovery? {
-        get { federation.discovery }
-        set { federation.discovery = newValue }
-    }
+    package var discovery: Discovery? { federation.discovery }
 
     /// Next hops of single users; the first matching pattern decides.
-    public var userRoutes: [UserRoute] {
-        get { federation.userRoutes }
-        set { federation.userRoutes = newValue }
-    }
+    package var userRoutes: [UserRoute] { federation.userRoutes }
 
     /// Network of its users, for container resolution.
-    public var network: DomainNetwork {
-        get { federation.network }
-        set { federation.network = newValue }
-    }
+    package var network: DomainNetwork { federation.network }
 
     /// Pool GRUU of the domain: a hint for batch watchers (MS-PRES 3.4.5.1.3.1), and the first target of the gateway's own batches.
-    public var poolFqdn: String? {
-        get { federation.poolFQDN }
-        set { federation.poolFQDN = newValue }
-    }
+    package var poolFqdn: String? { federation.poolFQDN }
 
     /// Peers of the domain, and their rights.
-    public var trust: DomainTrust {
-        get { federation.trust }
-        set { federation.trust = newValue }
-    }
+    package var trust: DomainTrust { federation.trust }
 
     /// Status with which every request to and from the domain is refused (400 to 699); nil: not refused.
-    public var refuse: Int? {
-        get { federation.refusal?.rawValue }
-        set { federation.refusal = newValue.map { SIPStatus(rawValue: $0) } }
-    }
+    package var refuse: Int? { federation.refusal?.rawValue }
 }
 
 extension GatewayConfiguration {
     /// Sets the trust of all domains that have the default one and are not refused, for test networks; nil changes nothing.
     public mutating func trust(_ trust: DomainTrust?) {
         guard let trust else { return }
-        for (name, domain) in domains where domain.trust == DomainTrust() && domain.refuse == nil { domains[name]?.trust = trust }
+        for (name, domain) in domains where domain.trust == DomainTrust() && domain.refuse == nil {
+            domains[name]?.federation.trust = trust
+        }
     }
 }

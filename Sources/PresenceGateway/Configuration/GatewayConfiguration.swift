@@ -11,33 +11,33 @@ public struct GatewayConfiguration: Hashable, Sendable {
     /// Listening addresses with their real ports; at least one. The first of a transport is used for Via and Contact.
     public var listeners: [TransportAddress]
     /// Host written into Via and Contact instead of the listener's; nil: the listener's.
-    public var advertisedHost: String?
+    package var advertisedHost: String?
     /// Host and port written into Via and Contact, by listener with its real port; takes precedence over ``advertisedHost``.
-    public var advertised: [TransportAddress: TransactionLayer.HostPort] = [:]
+    package var advertised: [TransportAddress: TransactionLayer.HostPort] = [:]
     /// Domains by name in lower case; `*` covers every domain that is not named.
     public var domains: [String: DomainConfiguration] { didSet { identities = Self.identities(of: domains) } }
     /// Canonical identities of users, derived from the domains.
-    public private(set) var identities: IdentityTable
+    package private(set) var identities: IdentityTable
     /// Limits of the shard's tables.
     public var limits: GatewayLimits
     /// Lifetimes, pauses and waits.
-    public var timing: GatewayTiming
+    package var timing: GatewayTiming
     /// Authentication required of users of hosted domains, by listener with its real port. Empty: From is trusted everywhere.
-    public var authentication: [TransportAddress: ListenerAuthentication] = [:]
+    package var authentication: [TransportAddress: ListenerAuthentication] = [:]
     /// Whether contact lists may move to a mail server when a client reports that it is ready (MS-PRES 3.10.4); see
     /// ``Gateway/usersAwaitingContactMigration``.
-    public var allowsUnifiedContactStore = false
+    package var allowsUnifiedContactStore = false
     /// URI of the list server, to which watchers send lists of presentities (RFC 5367); nil: none.
     public var listServer: SIPURI?
     /// Lookup of next hops; nil: names are left to the transport, and no server is discovered.
-    public var naming: NamingConfiguration?
+    package var naming: NamingConfiguration?
     /// Treatment of the dialogs by ``Gateway/shutdown(at:)``.
-    public var onStop = StopPolicy.terminate
+    package var onStop = StopPolicy.terminate
     /// The `epid` under which categories are published for users of enterprise domains, 1 to 16 characters, unchanged over restarts;
     /// nil: derived from ``nodeName``.
-    public var publisherEPID: String?
+    package var publisherEPID: String?
     /// Lowest level of log records.
-    public var logLevel = GatewayLog.Level.info
+    package var logLevel = GatewayLog.Level.info
 
     /// Creates a configuration; by default without authentication, lists and name lookup.
     public init(
@@ -54,7 +54,7 @@ public struct GatewayConfiguration: Hashable, Sendable {
     }
 
     /// Routing table of the domains.
-    public var routes: RoutingTable {
+    package var routes: RoutingTable {
         var table = RoutingTable(domains.mapValues(\.federated), identities: identities)
         table.locatesNames = naming != nil
         return table
@@ -73,17 +73,17 @@ public struct GatewayConfiguration: Hashable, Sendable {
     var enterpriseHomes: Set<String> { hostedDomains.filter { domain($0)?.side == .enterprise } }
 
     /// The entry for a host name or an alias, compared case-insensitively; nil if neither it nor `*` is configured.
-    public func domain(_ host: String) -> DomainConfiguration? {
+    package func domain(_ host: String) -> DomainConfiguration? {
         domains[host] ?? domains[host.lowercased()] ?? domains[identities.domain(host)] ?? anonymousDomain(host) ?? domains["*"]
     }
 
     /// The entry for a user's domain, for any form of the user's URI.
-    public func domain(of uri: SIPURI) -> DomainConfiguration? {
+    package func domain(of uri: SIPURI) -> DomainConfiguration? {
         domain(identities.identity(of: uri).domain)
     }
 
     /// Canonical form of a user's URI.
-    public func canonical(_ uri: SIPURI) -> SIPURI { identities.identity(of: uri).uri }
+    package func canonical(_ uri: SIPURI) -> SIPURI { identities.identity(of: uri).uri }
 
     /// Expiry range granted to a domain's watchers and requested from the domain.
     func expires(_ domain: DomainConfiguration) -> GatewayTiming.ExpiryRange {
@@ -99,7 +99,7 @@ public enum DomainProfile: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Presence that watchers see while the presentity's domain is lost, until it counts as offline.
-public enum LostPresence: String, Hashable, Sendable, CaseIterable {
+package enum LostPresence: String, Hashable, Sendable, CaseIterable {
     /// Subscriptions become pending at once (RFC 6665 4.1.3), because the state is unconfirmed.
     case pending
     /// The last state for ``GatewayTiming/staleAfter``, then offline.
@@ -138,74 +138,72 @@ public struct GatewayLimits: Hashable, Sendable {
     /// Live watcher dialogs of one presentity; beyond it 503, toward enterprise watchers 413 (MS-PRES 3.4.5.1.3.1).
     public var subscriptionsPerPresentity = 10_000
     /// Live dialogs of this shard with watchers and users' own endpoints; beyond it 503.
-    public var subscriptions = 200_000
+    package var subscriptions = 200_000
     /// Resources of all watcher dialogs of this shard; beyond it 503, in a batch or list `terminated` for the resource.
-    public var watchedResources = 1_000_000
+    package var watchedResources = 1_000_000
     /// Upstream subscriptions of this shard; beyond it 503, in a batch or list `terminated` for the resource.
-    public var upstreamSubscriptions = 400_000
+    package var upstreamSubscriptions = 400_000
     /// Unsent messages of this shard; beyond it 503 for new work.
-    public var pendingOutput = 50_000
+    package var pendingOutput = 50_000
     /// Octets of a body; beyond it 413.
     public var bodyBytes = 262_144
     /// Client transactions, and server transactions; beyond it 503, and from four fifths of it 503 for new work.
-    public var transactions = 100_000
+    package var transactions = 100_000
     /// Hosted presentities with a record; beyond it 503.
-    public var presentities = 200_000
+    package var presentities = 200_000
     /// Remembered watchers that were shown presence, 10,000 per presentity; a full table drops unused ones or takes no more (``BlockMemory``).
-    public var shownWatchers = 500_000
+    package var shownWatchers = 500_000
     /// Sign-offs that blocked watchers see, 100 per presentity; beyond it those watchers see a user that never published.
-    public var signOffs = 20_000
+    package var signOffs = 20_000
     /// Live publications of one presentity, of either model; beyond it 413 (SERVICE) or 503 (PUBLISH).
-    public var publicationsPerPresentity = 200
+    package var publicationsPerPresentity = 200
     /// Octets of all PUBLISH documents of one presentity, as written to watchers; beyond it 413 (RFC 3903 4.5).
-    public var composedBytes = 262_144
+    package var composedBytes = 262_144
     /// Elements of all PUBLISH documents of one presentity; beyond it 413.
-    public var composedElements = 5_000
+    package var composedElements = 5_000
     /// Notes in these documents; beyond it 413.
-    public var composedNotes = 1_000
+    package var composedNotes = 1_000
     /// Elements of unknown vocabularies in these documents; beyond it 413.
-    public var composedExtensions = 1_000
+    package var composedExtensions = 1_000
     /// Octets of the body of one published instance; beyond it 413 (MS-PRES 3.2.5.4).
-    public var publicationBytes = 65_536
+    package var publicationBytes = 65_536
     /// Octets of all instances of one category of a user; beyond it 413 (MS-PRES 3.2.5.4).
-    public var categoryBytes = 262_144
+    package var categoryBytes = 262_144
     /// Members of all containers of one user; beyond it 413 (MS-PRES 3.5.5.5).
-    public var membersPerUser = 1_000
+    package var membersPerUser = 1_000
     /// Endpoints that one user has registered; beyond it 403 (MS-SIPREGE).
     public var registrationsPerUser = 16
     /// Registrations of this shard; beyond it 503.
     public var registrations = 200_000
     /// Resources named in one batch subscription (MS-PRES 3.4.5.1.3), or in one list (RFC 5367); beyond it 413.
-    public var resourcesPerBatch = 200
+    package var resourcesPerBatch = 200
     /// Categories named in one subscription; beyond it 413.
-    public var categoriesPerSubscription = 32
+    package var categoriesPerSubscription = 32
     /// Entries of one user's subscriber list; beyond it 413 (MS-PRES 3.6.5.3).
-    public var subscribersPerUser = 10_000
+    package var subscribersPerUser = 10_000
     /// Octets of all subscription contexts on one user's list; beyond it 413 (MS-PRES 3.6.5.3).
-    public var contextBytesPerUser = 262_144
+    package var contextBytesPerUser = 262_144
     /// Delegates of one user; beyond it 413 (MS-PRES 3.9.5.4).
-    public var delegatesPerUser = 25
+    package var delegatesPerUser = 25
     /// Contacts of one user; beyond it 413 (MS-SIP 3.7.1).
-    public var contactsPerUser = 1_000
+    package var contactsPerUser = 1_000
     /// Groups of one user, 64 at most; beyond it 413 (MS-SIP 9.1).
-    public var groupsPerUser = 64
+    package var groupsPerUser = 64
     /// Users returned by one directory search; beyond it the response states that there are more (MS-PRES 3.1.5.2).
-    public var directorySearchResults = 100
+    package var directorySearchResults = 100
     /// Conditions of one directory search; beyond it 400 with Client.BadCall (MS-PRES 3.1.5.4).
-    public var directorySearchConditions = 16
+    package var directorySearchConditions = 16
     /// Directory searches of one user in one second; beyond it 503 with Server.Unavailable.Busy (MS-PRES 3.1.5.4) and Retry-After.
-    public var directorySearchesPerSecond = 10
+    package var directorySearchesPerSecond = 10
     /// Identities with publications relayed to another domain; beyond it 503.
-    public var publicationBridges = 100_000
+    package var publicationBridges = 100_000
     /// Log records kept until they are taken; beyond it new records are dropped and counted.
-    public var logRecords = 4_096
+    package var logRecords = 4_096
     /// Journal entries (refusals, losses and ends); beyond it the oldest are dropped.
-    public var journalEntries = 1_000
+    package var journalEntries = 1_000
 
     /// Creates the default limits.
     public init() {}
-
-    var blocks: BlockMemory.Bounds { BlockMemory.Bounds(watchers: shownWatchers, signOffs: signOffs) }
 
     var composition: CompositionLimits {
         CompositionLimits(
@@ -220,16 +218,16 @@ public struct GatewayLimits: Hashable, Sendable {
 /// Configurable times; the timers of the protocol are fixed by their standards.
 public struct GatewayTiming: Hashable, Sendable {
     /// Bounds of subscription lifetimes granted to watchers and requested from remote domains.
-    public struct ExpiryRange: Hashable, Sendable {
+    package struct ExpiryRange: Hashable, Sendable {
         /// Seconds; a shorter request (but not 0) is refused with 423, unless it is at least 3600 (RFC 6665 4.2.1.1).
-        public var minimum: Int
+        package var minimum: Int
         /// Seconds granted without an Expires in the request.
-        public var standard: Int
+        package var standard: Int
         /// Seconds; a longer request is shortened to it.
-        public var maximum: Int
+        package var maximum: Int
 
         /// Creates a range, in seconds.
-        public init(minimum: Int, standard: Int, maximum: Int) {
+        package init(minimum: Int, standard: Int, maximum: Int) {
             self.minimum = minimum
             self.standard = standard
             self.maximum = maximum
@@ -237,41 +235,41 @@ public struct GatewayTiming: Hashable, Sendable {
     }
 
     /// Expiry range of enterprise domains.
-    public var enterprise = ExpiryRange(minimum: 60, standard: 28_800, maximum: 43_200)
+    package var enterprise = ExpiryRange(minimum: 60, standard: 28_800, maximum: 43_200)
     /// Expiry range of simple domains.
-    public var simple = ExpiryRange(minimum: 60, standard: 3_600, maximum: 7_200)
+    package var simple = ExpiryRange(minimum: 60, standard: 3_600, maximum: 7_200)
     /// Expiry range of PUBLISH.
-    public var publication = ExpiryRange(minimum: 60, standard: 3_600, maximum: 86_400)
+    package var publication = ExpiryRange(minimum: 60, standard: 3_600, maximum: 86_400)
     /// Expiry range of registrations.
-    public var registration = ExpiryRange(minimum: 60, standard: 7_200, maximum: 86_400)
+    package var registration = ExpiryRange(minimum: 60, standard: 7_200, maximum: 86_400)
     /// Time that a registration, or a client's dialog with BENOTIFY, outlives its connection.
-    public var connectionGrace: TimeSpan = .seconds(30)
+    package var connectionGrace: TimeSpan = .seconds(30)
     /// Least time between notified changes of one presentity in one dialog, for lists between any two changes (RFC 3856 6.10 recommends
     /// 5 s). The newest state is sent in the end; first states and ends are not delayed.
-    public var notifySpacing: TimeSpan = .zero
+    package var notifySpacing: TimeSpan = .zero
     /// Longest series of unanswered NOTIFYs (Timer F) before the subscription ends, if it does not expire before. Transport failures do
     /// not end it.
-    public var notifyPatience: TimeSpan = .seconds(600)
+    package var notifyPatience: TimeSpan = .seconds(600)
     /// Longest wait of the first NOTIFY for upstream state; after it the NOTIFY is sent as `pending`.
-    public var firstNotifyGrace: TimeSpan = .milliseconds(500)
+    package var firstNotifyGrace: TimeSpan = .milliseconds(500)
     /// Longest wait of a poll for upstream state; after it the known state is sent.
-    public var pollWait: TimeSpan = .seconds(3)
+    package var pollWait: TimeSpan = .seconds(3)
     /// Longest wait of a relayed publication for the response of the other domain.
-    public var publishWait: TimeSpan = .seconds(4)
+    package var publishWait: TimeSpan = .seconds(4)
     /// First pause before a lost upstream subscription is restarted; it doubles up to ``retryMaximum``.
-    public var retryMinimum: TimeSpan = .seconds(5)
+    package var retryMinimum: TimeSpan = .seconds(5)
     /// Longest pause before a lost upstream subscription is restarted.
-    public var retryMaximum: TimeSpan = .seconds(300)
+    package var retryMaximum: TimeSpan = .seconds(300)
     /// Time that the last state of a lost upstream subscription is shown before the presentity counts as offline.
-    public var staleAfter: TimeSpan = .seconds(180)
+    package var staleAfter: TimeSpan = .seconds(180)
     /// Time after a restart in which endpoints, and watchers with BENOTIFY, that were reached over a connection only may come back.
-    public var restartGrace: TimeSpan = .seconds(120)
+    package var restartGrace: TimeSpan = .seconds(120)
     /// Pause between the starts of two upstream subscriptions after a restart.
-    public var restorePace: TimeSpan = .milliseconds(5)
+    package var restorePace: TimeSpan = .milliseconds(5)
     /// Retry-After of a 503 in seconds; for overload a random value from it to less than twice as much.
-    public var retryAfter = 30
+    package var retryAfter = 30
     /// Lateness of the event loop from which new work is refused with 503; zero: no check.
-    public var overloadLateness: TimeSpan = .seconds(1)
+    package var overloadLateness: TimeSpan = .seconds(1)
 
     /// Creates the default times.
     public init() {}

@@ -1,29 +1,29 @@
 import PresenceDocuments
 
 /// Explains a watcher's view of a presentity.
-public struct Explanation: Codable, Hashable, Sendable {
+package struct Explanation: Codable, Hashable, Sendable {
     /// The watcher.
-    public var watcher: PartyReport
+    package var watcher: PartyReport
     /// The presentity.
-    public var presentity: PartyReport
+    package var presentity: PartyReport
     /// Route of requests for the presentity, with the deciding entry.
-    public var route: RouteReport
+    package var route: RouteReport
     /// Live subscriptions of the watcher to the presentity.
-    public var subscriptions: [SubscriptionExplanation]
+    package var subscriptions: [SubscriptionExplanation]
     /// View that a new subscription to presence would get; nil: one exists, the presentity is not hosted on this node, or the watcher's
     /// domain is unknown or refused.
-    public var preview: ViewExplanation?
+    package var preview: ViewExplanation?
     /// State of a presentity hosted on this node.
-    public var home: HomeReport?
+    package var home: HomeReport?
     /// Publications relayed to a home server elsewhere.
-    public var carried: RelayedReport?
+    package var carried: RelayedReport?
     /// Recent journal entries about the two, newest first.
-    public var journal: [JournalEntry]
+    package var journal: [JournalEntry]
     /// Derivations of views for subscriptions of other shards, until ``merged(_:journalLimit:)`` adds them to those.
     var views: [String: ViewExplanation]?
 
     /// Creates an explanation.
-    public init(
+    package init(
         watcher: PartyReport, presentity: PartyReport, route: RouteReport, subscriptions: [SubscriptionExplanation] = [],
         preview: ViewExplanation? = nil, home: HomeReport? = nil, carried: RelayedReport? = nil, journal: [JournalEntry] = []
     ) {
@@ -60,7 +60,7 @@ public struct Explanation: Codable, Hashable, Sendable {
     }
 
     /// Merges the explanations of all shards, with at most `journalLimit` journal entries; nil for an empty array.
-    public static func merged(_ parts: [Explanation], journalLimit: Int = 10) -> Explanation? {
+    package static func merged(_ parts: [Explanation], journalLimit: Int = 10) -> Explanation? {
         guard var result = parts.first else { return nil }
         for part in parts.dropFirst() {
             result.subscriptions += part.subscriptions
@@ -84,40 +84,40 @@ public struct Explanation: Codable, Hashable, Sendable {
 }
 
 /// One of the two parties and its classification.
-public struct PartyReport: Codable, Hashable, Sendable {
+package struct PartyReport: Codable, Hashable, Sendable {
     /// Address of record.
-    public var uri: String
+    package var uri: String
     /// `enterprise` or `simple`; nil: its domain is not configured, or refused.
-    public var side: String?
+    package var side: String?
     /// Network of the domain's users, a criterion of container resolution; nil: its domain is not configured, or refused.
-    public var network: String?
+    package var network: String?
     /// Whether the party's domain is hosted.
-    public var isHosted: Bool
+    package var isHosted: Bool
     /// Whether the directory contains the user; nil: no directory for the domain.
-    public var isUser: Bool?
+    package var isUser: Bool?
 }
 
 /// The decision of the routing table.
-public struct RouteReport: Codable, Hashable, Sendable {
+package struct RouteReport: Codable, Hashable, Sendable {
     /// Kind of decision.
-    public enum Outcome: String, Codable, Hashable, Sendable { case local, forward, refuse }
+    package enum Outcome: String, Codable, Hashable, Sendable { case local, forward, refuse }
 
     /// Kind of decision.
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// The deciding entry: a domain name, `*`, or empty if none matched.
-    public var entry: String
+    package var entry: String
     /// Explanation for operators.
-    public var reason: String
+    package var reason: String
     /// The next hop of a forwarded request.
-    public var nextHop: String?
+    package var nextHop: String?
     /// Status code of a refusal.
-    public var status: Int?
+    package var status: Int?
 }
 
 /// One live subscription and the derivation of its view.
-public struct SubscriptionExplanation: Codable, Hashable, Sendable {
+package struct SubscriptionExplanation: Codable, Hashable, Sendable {
     /// The watcher's state compared to the current one.
-    public enum Delivery: String, Codable, Hashable, Sendable {
+    package enum Delivery: String, Codable, Hashable, Sendable {
         /// The watcher has the current state.
         case current
         /// The watcher has an older state, and a notification is pending.
@@ -127,17 +127,17 @@ public struct SubscriptionExplanation: Codable, Hashable, Sendable {
     }
 
     /// The subscription.
-    public var subscription: SubscriptionReport
+    package var subscription: SubscriptionReport
     /// The watcher's state compared to the current one.
-    public var delivery: Delivery
+    package var delivery: Delivery
     /// Time of the next allowed notification (RFC 3856 6.10); nil: allowed now.
-    public var spacedUntil: DateTime?
+    package var spacedUntil: DateTime?
     /// Derivation of the current view, rendered from the stored source like a notification.
-    public var view: ViewExplanation
+    package var view: ViewExplanation
     /// RLMI state sent in place of presence; nil: the resource is active.
-    public var verdict: InstanceStateReport?
+    package var verdict: InstanceStateReport?
     /// The document that the watcher has; only on request.
-    public var body: String?
+    package var body: String?
     /// Names the derivation among the views of the presentity's shard.
     var watch: String?
 
@@ -146,21 +146,21 @@ public struct SubscriptionExplanation: Codable, Hashable, Sendable {
 }
 
 /// RLMI state of a resource that is not active (MS-PRES 3.4.5.1.3.1).
-public struct InstanceStateReport: Codable, Hashable, Sendable {
+package struct InstanceStateReport: Codable, Hashable, Sendable {
     /// `pending`, `terminated` or another RLMI state.
-    public var state: String
+    package var state: String
     /// Reason of the state.
-    public var reason: String?
+    package var reason: String?
     /// Status code of the refusal.
-    public var status: Int?
+    package var status: Int?
     /// FQDN of the pool to subscribe to instead.
-    public var pool: String?
+    package var pool: String?
 }
 
 /// Derivation of a view.
-public struct ViewExplanation: Codable, Hashable, Sendable {
+package struct ViewExplanation: Codable, Hashable, Sendable {
     /// Source format of a view.
-    public enum Origin: String, Codable, Hashable, Sendable {
+    package enum Origin: String, Codable, Hashable, Sendable {
         /// No state was received yet.
         case nothing
         /// State of another event package than presence, as this node has it.
@@ -178,99 +178,99 @@ public struct ViewExplanation: Codable, Hashable, Sendable {
     }
 
     /// Source format of the view.
-    public var origin: Origin
+    package var origin: Origin
     /// For hosted presentities: the container and rule of each category.
-    public var containers: [ContainerReport]
+    package var containers: [ContainerReport]
     /// Whether PIDF published here is hidden, because the presentity's own containers decide about this watcher (MS-PRES 3.2.5.3).
-    public var isDocumentHidden: Bool
+    package var isDocumentHidden: Bool
     /// Rows of `Mappings/` that were applied, in order.
-    public var rows: [RowReport]
+    package var rows: [RowReport]
     /// Values that the watcher's format cannot express.
-    public var losses: [LossReport]
+    package var losses: [LossReport]
 }
 
 /// The container that decides about one category for a watcher (MS-PRES 3.2.5.3).
-public struct ContainerReport: Codable, Hashable, Sendable {
+package struct ContainerReport: Codable, Hashable, Sendable {
     /// Category name.
-    public var category: String
+    package var category: String
     /// The container; nil: none, so the category looks unpublished.
-    public var container: Int?
+    package var container: Int?
     /// The rule, such as `user` or `no member matches`.
-    public var rule: String
+    package var rule: String
     /// The matching member, such as `user alice@example.org`; nil: none matched.
-    public var member: String?
+    package var member: String?
     /// All containers with the category, highest first.
-    public var candidates: [Int]
+    package var candidates: [Int]
     /// The visible instances.
-    public var instances: [InstanceReport]
+    package var instances: [InstanceReport]
 }
 
 /// One published or computed instance.
-public struct InstanceReport: Codable, Hashable, Sendable {
+package struct InstanceReport: Codable, Hashable, Sendable {
     /// Category name.
-    public var category: String
+    package var category: String
     /// Container number.
-    public var container: Int
+    package var container: Int
     /// Instance number.
-    public var instance: Int
+    package var instance: Int
     /// Version of the instance.
-    public var version: Int
+    package var version: Int
     /// Time of publication.
-    public var publishTime: DateTime
+    package var publishTime: DateTime
     /// `expireType` of the instance (MS-PRES 2.2.2.1).
-    public var expireType: String
+    package var expireType: String
     /// Time of expiry; nil: no time limit.
-    public var deadline: DateTime?
+    package var deadline: DateTime?
     /// UUID of the endpoint with which the instance ends.
-    public var endpoint: String?
+    package var endpoint: String?
     /// Whether the server computed the instance (MS-PRES 3.8.5).
-    public var isComputed: Bool
+    package var isComputed: Bool
     /// Availability of a state or legacyInterop instance; nil for other categories and unreadable bodies.
-    public var availability: Int?
+    package var availability: Int?
 }
 
 /// State of a presentity hosted on this node.
-public struct HomeReport: Codable, Hashable, Sendable {
+package struct HomeReport: Codable, Hashable, Sendable {
     /// Model that was published last: `categories` or `pidf`; nil: nothing is published.
-    public var latest: String?
+    package var latest: String?
     /// PIDF publications.
-    public var documents: [DocumentReport]
+    package var documents: [DocumentReport]
     /// Instances published by clients or the server, without computed ones.
-    public var published: [InstanceReport]
+    package var published: [InstanceReport]
     /// Published instances from which the aggregates are computed (MS-PRES 3.8.5).
-    public var aggregationInputs: [InstanceReport]
+    package var aggregationInputs: [InstanceReport]
     /// Number of live subscriptions on this shard.
-    public var watchers: Int
+    package var watchers: Int
     /// UUIDs of the registered endpoints.
-    public var endpoints: [String]
+    package var endpoints: [String]
 }
 
 /// One publication of PIDF (RFC 3903).
-public struct DocumentReport: Codable, Hashable, Sendable {
+package struct DocumentReport: Codable, Hashable, Sendable {
     /// Time of arrival.
-    public var arrived: DateTime
+    package var arrived: DateTime
     /// Time of expiry.
-    public var until: DateTime
+    package var until: DateTime
 }
 
 /// A row of a mapping table.
-public struct RowReport: Codable, Hashable, Sendable {
+package struct RowReport: Codable, Hashable, Sendable {
     /// Identifier of the row.
-    public var id: String
+    package var id: String
     /// Name of the table.
-    public var table: String
+    package var table: String
     /// Section of a standard or of the project's policy.
-    public var section: String
+    package var section: String
 }
 
 /// One value that the watcher's format cannot express.
-public struct LossReport: Codable, Hashable, Sendable {
+package struct LossReport: Codable, Hashable, Sendable {
     /// Identifier of the mapping row.
-    public var row: String
+    package var row: String
     /// Name of the field.
-    public var field: String
+    package var field: String
     /// The lost value.
-    public var value: String
+    package var value: String
     /// Explanation for operators.
-    public var reason: String
+    package var reason: String
 }

@@ -1,19 +1,19 @@
 /// A page of a table in stable order, with the cursor of the next page.
-public struct InspectionPage<Row: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
+package struct InspectionPage<Row: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
     /// The rows.
-    public var rows: [Row]
+    package var rows: [Row]
     /// Cursor for `after` of the next page; nil: this is the last page.
-    public var next: String?
+    package var next: String?
 
     /// Creates a page.
-    public init(rows: [Row], next: String? = nil) {
+    package init(rows: [Row], next: String? = nil) {
         self.rows = rows
         self.next = next
     }
 }
 
 /// Maximum number of rows of one page.
-public let inspectionPageLimit = 1_000
+package let inspectionPageLimit = 1_000
 
 /// Selects the first rows by key in one pass, keeping at most `limit` rows.
 struct FirstRows<Key: Comparable, Row> {
@@ -74,7 +74,7 @@ struct SubscriptionKey: Comparable {
 
 extension InspectionPage<SubscriptionReport> {
     /// Merges the pages of all shards, each requested with this limit.
-    public static func merged(_ pages: [Self], limit: Int) -> Self {
+    package static func merged(_ pages: [Self], limit: Int) -> Self {
         merge(pages, limit: limit, key: \.key) {
             $0.cursor
         } combine: { one, _ in
@@ -86,7 +86,7 @@ extension InspectionPage<SubscriptionReport> {
 extension InspectionPage<PresentityReport> {
     /// Merges the pages of all shards, each requested with this limit. Rows of one presentity are summed, because batches are served on
     /// the shard of their watcher.
-    public static func merged(_ pages: [Self], limit: Int) -> Self {
+    package static func merged(_ pages: [Self], limit: Int) -> Self {
         merge(pages, limit: limit, key: \.presentity) {
             $0
         } combine: { one, other in

@@ -48,7 +48,7 @@ struct NotificationRecord: Equatable {
 }
 
 /// Cause of a notification.
-public enum NotificationCause: String, Codable, Hashable, Sendable {
+package enum NotificationCause: String, Codable, Hashable, Sendable {
     /// The first one of the dialog or of this process.
     case first
     /// The watcher refreshed.

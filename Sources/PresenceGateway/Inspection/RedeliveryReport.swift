@@ -2,20 +2,20 @@ import PresenceDocuments
 import SIPEvents
 
 /// A notification that failed and is being retried.
-public struct RedeliveryReport: Codable, Hashable, Sendable {
+package struct RedeliveryReport: Codable, Hashable, Sendable {
     /// Time of the first failure in the series.
-    public var since: DateTime
+    package var since: DateTime
     /// Number of failed notifications in the series.
-    public var failures: Int
+    package var failures: Int
     /// Reason of the last failure.
-    public var reason: String
+    package var reason: String
     /// Time of the next attempt; nil while a NOTIFY awaits its response.
-    public var next: DateTime?
+    package var next: DateTime?
     /// Time at which retries and subscription end, if none succeeds.
-    public var until: DateTime
+    package var until: DateTime
 
     /// Creates a report.
-    public init(since: DateTime, failures: Int, reason: String, next: DateTime?, until: DateTime) {
+    package init(since: DateTime, failures: Int, reason: String, next: DateTime?, until: DateTime) {
         self.since = since
         self.failures = failures
         self.reason = reason

@@ -5,9 +5,9 @@ import SIPCore
 import SIPEvents
 
 /// Publications that this node relays to a user's home server, and their state there (RFC 3903, MS-PRES 3.2).
-public struct RelayedReport: Codable, Hashable, Sendable {
+package struct RelayedReport: Codable, Hashable, Sendable {
     /// State of the relay.
-    public enum Standing: String, Codable, Hashable, Sendable {
+    package enum Standing: String, Codable, Hashable, Sendable {
         /// The home server has the current publications.
         case current
         /// A request to the home server awaits its response.
@@ -17,37 +17,37 @@ public struct RelayedReport: Codable, Hashable, Sendable {
     }
 
     /// One category instance that this node maintains at the home server.
-    public struct RemoteInstance: Codable, Hashable, Sendable {
+    package struct RemoteInstance: Codable, Hashable, Sendable {
         /// Category name.
-        public var category: String
+        package var category: String
         /// Container number.
-        public var container: Int
+        package var container: Int
         /// Instance number.
-        public var instance: Int
+        package var instance: Int
         /// Version at the home server; 0: the instance may not exist.
-        public var version: Int
+        package var version: Int
         /// Time at which the home server removes the instance.
-        public var until: DateTime
+        package var until: DateTime
         /// Whether the state is unverified: a request got no response, or another publisher wrote the instance.
-        public var isUncertain: Bool
+        package var isUncertain: Bool
     }
 
     /// Method toward the home server: `PUBLISH` for a simple domain, `SERVICE` for an enterprise domain.
-    public var method: String
+    package var method: String
     /// The next hop; nil: the user's domain no longer accepts publications from this node.
-    public var nextHop: String?
+    package var nextHop: String?
     /// State of the relay.
-    public var standing: Standing
+    package var standing: Standing
     /// Time of the next refresh, retry or expiry.
-    public var nextAt: DateTime?
+    package var nextAt: DateTime?
     /// Number of client requests that wait for the home server.
-    public var waiting: Int
+    package var waiting: Int
     /// Instances published by enterprise clients with SERVICE.
-    public var published: [InstanceReport]
+    package var published: [InstanceReport]
     /// Expiry of each document published by standard clients with PUBLISH.
-    public var documents: [DateTime]
+    package var documents: [DateTime]
     /// Expiry of the publication made with PUBLISH at the home server; nil: none.
-    public var lapsesAt: DateTime?
+    package var lapsesAt: DateTime?
     /// Instances maintained with SERVICE at the home server.
-    public var instances: [RemoteInstance]
+    package var instances: [RemoteInstance]
 }

@@ -2,9 +2,9 @@ import PresenceDocuments
 import SIPCore
 
 /// One recent refusal, loss or end, with the deciding rule.
-public struct JournalEntry: Codable, Hashable, Sendable {
+package struct JournalEntry: Codable, Hashable, Sendable {
     /// Kind of entry.
-    public enum Event: String, Codable, Hashable, Sendable {
+    package enum Event: String, Codable, Hashable, Sendable {
         /// The gateway refused a request.
         case refused
         /// A watcher's subscription ended.
@@ -24,21 +24,21 @@ public struct JournalEntry: Codable, Hashable, Sendable {
     }
 
     /// Time of the event.
-    public var at: DateTime
+    package var at: DateTime
     /// Kind of entry.
-    public var event: Event
+    package var event: Event
     /// Method of a refused request; nil otherwise.
-    public var method: String?
+    package var method: String?
     /// Address of record of the watcher.
-    public var watcher: String
+    package var watcher: String
     /// Address of record of the presentity; empty for a whole batch or list.
-    public var presentity: String
+    package var presentity: String
     /// Call-ID of the dialog or request.
-    public var callID: String
+    package var callID: String
     /// Status code, if a response decided.
-    public var status: Int?
+    package var status: Int?
     /// Deciding rule, for operators.
-    public var rule: String
+    package var rule: String
 
     func isAbout(watcher: String, presentity: String) -> Bool {
         self.watcher == watcher && (self.presentity == presentity || self.presentity.isEmpty)

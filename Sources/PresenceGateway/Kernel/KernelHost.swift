@@ -68,7 +68,7 @@ protocol KernelHost: AnyObject {
     func record(of key: StoreKey) -> StoreRecord?
 
     /// Takes the stored records in place of the present state, because a commit that changed them failed, or its outcome is unknown.
-    /// What peers and the transport have done meanwhile stays valid.
+    /// Changes by peers and the transport since then stay valid.
     /// - Parameter records: the stored ones of the records with these keys.
     func reload(_ keys: Set<StoreKey>, _ records: [StoreRecord], at now: Instant)
 }

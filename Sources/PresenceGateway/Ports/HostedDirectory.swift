@@ -4,7 +4,7 @@ import SIPCore
 import UserDirectory
 
 /// Source of the users of hosted enterprise domains.
-public enum DirectoryState: Hashable, Sendable {
+package enum DirectoryState: Hashable, Sendable {
     /// No directory: every user of a hosted domain exists.
     case none
     /// The directory could not be read yet: whether a user exists is unknown.

@@ -1,7 +1,13 @@
 import SIPCore
 
+/// A part of the shard that has steps in a restart.
+protocol RestartMember: AnyObject {
+    /// Completes a phase of a restart, after the records of all flows in it.
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant)
+}
+
 /// A flow that keeps records in the store.
-protocol Persistent: AnyObject {
+protocol Persistent: RestartMember {
     /// The present record of a key; nil: nothing to store, or the key of another flow.
     func record(of key: StoreKey) -> StoreRecord?
 
@@ -13,9 +19,6 @@ protocol Persistent: AnyObject {
     /// Restores a record of this flow.
     /// - Returns: false if the record cannot be read, or belongs to a domain that is no longer configured.
     func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool
-
-    /// Completes a phase of a restart, after the records of all flows in it.
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant)
 
     // MARK: failed commits
 

@@ -19,13 +19,19 @@ final class RequestScreening {
         var watcher: SIPURI
         var watcherKey: String
         var watcherDomain: DomainConfiguration
-        var presentity: SIPURI
-        var presentityKey: String
+        private(set) var presentity: SIPURI
+        private(set) var presentityKey: String
         var presentityDomain: DomainConfiguration
         /// The presentity as the request names it; documents about it use this form.
         var entity: SIPURI
         /// Max-Forwards for the upstream request.
         var maxForwards: Int
+
+        /// Sets the presentity of a request that names several.
+        mutating func name(_ presentity: SIPURI, key: String) {
+            self.presentity = presentity
+            presentityKey = key
+        }
     }
 
     static let understoodTags: Set<String> = [
@@ -102,7 +108,7 @@ final class RequestScreening {
         if watcherDomain.hosted, watcherDomain.side == .enterprise, directory.has(from.aorKey) == false {
             throw .forbidden("the sender is no user of its domain", errorID: 2004)
         }
-        if !watcherDomain.hosted, let network = Self.markedNetwork(request.headers) { watcherDomain.network = network }
+        if !watcherDomain.hosted, let network = Self.markedNetwork(request.headers) { watcherDomain.federation.network = network }
         return Parties(
             watcher: from.addressOfRecord(), watcherKey: from.aorKey, watcherDomain: watcherDomain,
             presentity: presentity.addressOfRecord(), presentityKey: presentity.aorKey, presentityDomain: presentityDomain,

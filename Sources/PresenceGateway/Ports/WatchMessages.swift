@@ -2,7 +2,7 @@ import EnhancedPresence
 import PresenceDocuments
 import SIPCore
 
-/// What the shard of a watcher and the shard of a hosted presentity say to each other. Values only, which name things by keys and ids.
+/// Messages between the shard of a watcher and the shard of a hosted presentity: values only, which refer to records by keys and ids.
 ///
 ///     watcher's shard  --watch--> presentity's shard --views, refused--> watcher's shard
 ///                                        |             (a change: one view for all watches of a shard that see it)

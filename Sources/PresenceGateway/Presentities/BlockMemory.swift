@@ -214,3 +214,7 @@ struct BlockMemory {
         shelves[presentity] = shelf
     }
 }
+
+extension BlockMemory.Bounds {
+    init(_ limits: GatewayLimits) { self.init(watchers: limits.shownWatchers, signOffs: limits.signOffs) }
+}

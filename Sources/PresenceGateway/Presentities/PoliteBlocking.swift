@@ -19,7 +19,7 @@ final class PoliteBlocking: ShardMember {
         context = table.context
         self.ports = ports
         self.table = table
-        memory = BlockMemory(bounds: table.configuration.limits.blocks)
+        memory = BlockMemory(bounds: BlockMemory.Bounds(table.configuration.limits))
     }
 
     /// Applies the limits of a new configuration.

@@ -83,7 +83,7 @@ final class RemoteWatchers: ShardMember {
         presentities.detach(watcher.resource, ofDialog: id.tag)
     }
 
-    /// Ends a watch of a user that was removed or disabled, and says so to the watcher's shard.
+    /// Ends a watch of a user that was removed or disabled, and notifies the watcher's shard.
     func userEnded(_ tag: String) {
         if let watcher = remove(tag) { post(.ended(watcher.watch.id), to: watcher.watch.id.shard) }
     }

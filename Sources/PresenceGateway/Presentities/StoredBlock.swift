@@ -1,18 +1,18 @@
 import SIPCore
 
 /// Watcher that was shown presence, and the sign-off that it sees while blocked (`docs/blocking.md`).
-public struct StoredShownWatcher: Hashable, Sendable {
+package struct StoredShownWatcher: Hashable, Sendable {
     /// The presentity's `aorKey`.
-    public var presentity: String
+    package var presentity: String
     /// The watcher as `user@host`.
-    public var watcher: String
+    package var watcher: String
     /// Time at which presence was last shown, to a day.
-    public var shownAt: Instant
+    package var shownAt: Instant
     /// Number of the sign-off that the watcher sees while blocked; nil: it is not blocked.
-    public var signOff: UInt32?
+    package var signOff: UInt32?
 
     /// Creates a record.
-    public init(presentity: String, watcher: String, shownAt: Instant, signOff: UInt32? = nil) {
+    package init(presentity: String, watcher: String, shownAt: Instant, signOff: UInt32? = nil) {
         self.presentity = presentity
         self.watcher = watcher
         self.shownAt = shownAt
@@ -21,23 +21,23 @@ public struct StoredShownWatcher: Hashable, Sendable {
 }
 
 /// Presentity as it was when watchers were blocked, signed off at that time (`docs/blocking.md`).
-public struct StoredSignOff: Hashable, Sendable {
+package struct StoredSignOff: Hashable, Sendable {
     /// The presentity's `aorKey`.
-    public var presentity: String
+    package var presentity: String
     /// Distinguishes the sign-off from others of the presentity.
-    public var number: UInt32
+    package var number: UInt32
     /// The presentity's URI as written in documents.
-    public var uri: String
+    package var uri: String
     /// Time of the block.
-    public var moment: Instant
+    package var moment: Instant
     /// Visible state as a self document (MS-PRES 2.2.2.3.2), with the memberships before the block; `expires` of its instances counts from
     /// their `publishTime`.
-    public var document: [UInt8]
+    package var document: [UInt8]
     /// Keys of its instances that this server computed (MS-PRES 3.8): `CONTAINER/INSTANCE/CATEGORY`.
-    public var computed: [String]
+    package var computed: [String]
 
     /// Creates a record.
-    public init(presentity: String, number: UInt32, uri: String, moment: Instant, document: [UInt8], computed: [String] = []) {
+    package init(presentity: String, number: UInt32, uri: String, moment: Instant, document: [UInt8], computed: [String] = []) {
         self.presentity = presentity
         self.number = number
         self.uri = uri

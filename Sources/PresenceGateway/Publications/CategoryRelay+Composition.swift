@@ -6,7 +6,7 @@ import SimplePresence
 import XMLCore
 
 /// Form in which the state of a user is published at an enterprise home server (`domains.NAME.publish-as`).
-public enum PublishForm: String, CaseIterable, Hashable, Sendable {
+package enum PublishForm: String, CaseIterable, Hashable, Sendable {
     /// ``aggregateState`` until the home server is seen to compute states itself, then ``userState``.
     case automatic
     /// One composed aggregateState in each container for watchers. Suitable if the home server computes none for the user, which holds

@@ -59,6 +59,9 @@ final class Flows {
         handlers.add(OptionsHandler(answers))
     }
 
+    /// The parts with steps in a restart, in their order.
+    var restartMembers: [any RestartMember] { [withdrawnRights] + persistent }
+
     /// Handles a value of another shard.
     func receive(_ value: any Sendable, at now: Instant) {
         switch value as? WatchMessage {

@@ -2,18 +2,7 @@ import FederationRouting
 import SIPCore
 
 /// The flows as the kernel sees them: dispatch of requests, rights of peers, and records.
-final class FlowsHost: FlowsMember, KernelHost {
-    let kernel: GatewayKernel
-    let context: ShardContext
-    /// All flows, which own it.
-    unowned let flows: Flows
-
-    init(_ flows: Flows, _ kernel: GatewayKernel, _ context: ShardContext) {
-        self.flows = flows
-        self.kernel = kernel
-        self.context = context
-    }
-
+final class FlowsHost: FlowsPart, KernelHost {
     func side(ofResponse response: SIPResponse) -> DomainSide {
         screening.side(of: response.headers.cSeq?.method, response.headers)
     }

@@ -5,6 +5,20 @@ protocol FlowsMember: ShardMember {
     var flows: Flows { get }
 }
 
+/// Base class of the parts that know all flows and are owned by them.
+class FlowsPart: FlowsMember {
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// All flows, which own it.
+    unowned let flows: Flows
+
+    init(_ flows: Flows, _ kernel: GatewayKernel, _ context: ShardContext) {
+        self.flows = flows
+        self.kernel = kernel
+        self.context = context
+    }
+}
+
 extension FlowsMember {
     /// Refuses a request.
     func refuse(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ refusal: Refusal, at now: Instant) {

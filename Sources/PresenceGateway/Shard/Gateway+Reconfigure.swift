@@ -8,7 +8,7 @@ extension Gateway {
     /// Replaces domains, limits and timing. Live dialogs keep their granted lifetimes, but end if the new domains do not permit them;
     /// relayed publications are updated.
     /// - Parameter mapper: new mapping tables; nil, or equal tables, changes nothing.
-    public func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
+    package func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
         commitLog.noteInput(at: now)
         let before = self.configuration
         context.use(configuration)
@@ -19,7 +19,7 @@ extension Gateway {
             flows.upstream.upstreams.reconfigure { configuration.domain($0) }
         }
         flows.homeServer.use(configuration)
-        flows.presentities.blocking.use(configuration.limits.blocks)
+        flows.presentities.blocking.use(BlockMemory.Bounds(configuration.limits))
         let newTables = mapper.flatMap { $0.tables == translator.mapper.tables ? nil : $0 }
         if let newTables { context.use(newTables) }
         noteMappings()
@@ -36,7 +36,7 @@ extension Gateway {
     }
 
     /// Replaces the mapping tables and notifies the watchers that see a difference.
-    public func use(mapper: PresenceMapper, at now: Instant) {
+    package func use(mapper: PresenceMapper, at now: Instant) {
         reconfigure(configuration, mapper: mapper, at: now)
     }
 

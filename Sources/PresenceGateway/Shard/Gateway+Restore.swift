@@ -1,29 +1,29 @@
 import SIPCore
 
 /// Counts of a restart from the store.
-public struct RestoredState: Hashable, Sendable {
+package struct RestoredState: Hashable, Sendable {
     /// Presentities with stored publications or data.
-    public var presentities = 0
+    package var presentities = 0
     /// Publications: PIDF documents and category instances.
-    public var publications = 0
+    package var publications = 0
     /// Watcher dialogs, and dialogs of users' own endpoints.
-    public var dialogs = 0
+    package var dialogs = 0
     /// Upstream subscriptions that continue in their dialogs.
-    public var upstreamSubscriptions = 0
+    package var upstreamSubscriptions = 0
     /// Registrations.
-    public var registrations = 0
+    package var registrations = 0
     /// Publications and dialogs that expired before the restart.
-    public var expired = 0
+    package var expired = 0
     /// Records that cannot be read, or that belong to a domain no longer configured; they are ignored.
-    public var unreadable = 0
+    package var unreadable = 0
     /// Watchers that were notified because their presence differs from the last notification.
-    public var notified = 0
+    package var notified = 0
 
     /// Creates zero counts.
-    public init() {}
+    package init() {}
 
     /// Adds the counts of two shards.
-    public static func + (left: RestoredState, right: RestoredState) -> RestoredState {
+    package static func + (left: RestoredState, right: RestoredState) -> RestoredState {
         var sum = left
         sum.presentities += right.presentities
         sum.publications += right.publications
@@ -48,14 +48,14 @@ extension Gateway {
     /// (``GatewayTiming/restartGrace``).
     /// - Throws: when the store cannot be read.
     @discardableResult
-    public func restore(at now: Instant) throws(StoreFailure) -> RestoredState {
+    package func restore(at now: Instant) throws(StoreFailure) -> RestoredState {
         guard let store else { return RestoredState() }
         return restore(try store.load(at: now), at: now)
     }
 
     /// Restores from loaded records; records of other shards are ignored.
     @discardableResult
-    public func restore(_ loaded: [StoreRecord], at now: Instant) -> RestoredState {
+    package func restore(_ loaded: [StoreRecord], at now: Instant) -> RestoredState {
         commitLog.noteInput(at: now)
         let router = ShardRouter(shards: shards, for: configuration)
         let records = shards == 1 ? loaded : loaded.filter { router.shard(ofKey: router.owner(of: $0)) == shard }
@@ -66,9 +66,7 @@ extension Gateway {
                 if !flow.restore(record, &restart, at: now) { leaveOut(record.key, &restart.state) }
                 waiting.removeFirst()
             }
-            // The domains may have changed since the earlier process.
-            if phase == .rights { flows.withdrawnRights.withdraw(at: now) }
-            for flow in flows.persistent { flow.complete(phase, &restart, at: now) }
+            for member in flows.restartMembers { member.complete(phase, &restart, at: now) }
         }
         return restart.state
     }

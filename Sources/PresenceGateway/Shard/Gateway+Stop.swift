@@ -2,7 +2,7 @@ import SIPCore
 import SIPEvents
 
 /// Treatment of live dialogs at a stop.
-public enum StopPolicy: String, Hashable, Sendable, CaseIterable {
+package enum StopPolicy: String, Hashable, Sendable, CaseIterable {
     /// Dialogs end: watchers get `deactivated` and may subscribe elsewhere; upstream subscriptions are unsubscribed.
     case terminate
     /// Dialogs stay in the store for the next process, without a NOTIFY; without a store they end.
@@ -12,7 +12,7 @@ public enum StopPolicy: String, Hashable, Sendable, CaseIterable {
 /// Orderly stop (RFC 6665 4.2.2).
 extension Gateway {
     /// Refuses new subscriptions, and ends or keeps the dialogs (``GatewayConfiguration/onStop``); complete when ``isDrained``.
-    public func shutdown(at now: Instant) {
+    package func shutdown(at now: Instant) {
         commitLog.noteInput(at: now)
         guard !isShuttingDown else { return }
         context.stop()
@@ -34,7 +34,7 @@ extension Gateway {
     var keepsDialogs: Bool { store != nil && configuration.onStop == .keep }
 
     /// Whether nothing is left to be sent, stored or awaited after ``shutdown(at:)``.
-    public var isDrained: Bool {
+    package var isDrained: Bool {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive),
             flows.presenceSubscriptions.views.parkedCount == 0
         else { return false }
@@ -42,7 +42,7 @@ extension Gateway {
     }
 
     /// Number of missing responses and dialog ends before ``isDrained``, at least 1; nil: output or a commit is left, or no shutdown.
-    public var answersMissing: Int? {
+    package var answersMissing: Int? {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle else { return nil }
         let dialogs = keepsDialogs ? 0 : flows.subscriptions.dialogs.count + flows.upstream.upstreams.count
         return max(1, pendingRequests.count + dialogs)

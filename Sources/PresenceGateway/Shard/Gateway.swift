@@ -44,7 +44,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     ///   - authenticator: shared by all shards; needed if `configuration` requires authentication.
     ///   - directory: users of the hosted enterprise domains; see ``use(directory:at:)``.
     ///   - localAddresses: route lookup of the system, for listeners on all addresses; nil: they appear under the node's name.
-    public init(
+    package init(
         configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, key: TokenKey,
         store: (any GatewayStore)? = nil, defersCommits: Bool = false, authenticator: Authenticator? = nil,
         directory: DirectoryState = .none,
@@ -70,14 +70,19 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
         transactions.configuration.allow = flows.handlers.allow
     }
 
+    /// Creates a gateway that is the only shard and keeps no state over a restart.
+    public convenience init(configuration: GatewayConfiguration, key: TokenKey) {
+        self.init(configuration: configuration, key: key, store: nil)
+    }
+
     /// Ends the references of kernel and flows to each other, so that a stopped gateway frees its store.
     deinit { kernel.disconnect() }
 
     /// Configuration in use; ``reconfigure(_:mapper:at:)`` replaces it.
-    public var configuration: GatewayConfiguration { context.configuration }
+    package var configuration: GatewayConfiguration { context.configuration }
 
     /// Counters since the start.
-    public internal(set) var counters: GatewayCounters {
+    package internal(set) var counters: GatewayCounters {
         _read { yield kernel.counters }
         _modify { yield &kernel.counters }
     }
@@ -116,10 +121,10 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     }
 
     /// The requests to the store since the last call, if the caller carries them out; take them after ``takeOutput()``.
-    public func takeStoreRequests() -> [StoreRequest] { commitLog.takeRequests() }
+    package func takeStoreRequests() -> [StoreRequest] { commitLog.takeRequests() }
 
     /// Processes the result of a request to the store, in the order of the requests.
-    public func receive(_ result: StoreResult, at now: Instant) { kernel.receive(result, at: now) }
+    package func receive(_ result: StoreResult, at now: Instant) { kernel.receive(result, at: now) }
 
     /// Processes a value of another shard.
     public func receive(_ envelope: ShardEnvelope, at now: Instant) {
@@ -142,15 +147,15 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     public var counts: GatewayCounts { flows.inspection.counts }
 
     /// Counters, counts and table sizes of this shard at one moment.
-    public var numbers: GatewayNumbers { flows.inspection.numbers }
+    package var numbers: GatewayNumbers { flows.inspection.numbers }
 
     /// Number of entries of each table, by name, for tests of growth. All tables are empty when all dialogs, publications and
     /// transactions have ended and no user data is kept.
-    public var tableSizes: [String: Int] { flows.inspection.tableSizes }
+    package var tableSizes: [String: Int] { flows.inspection.tableSizes }
 
     /// Explains a watcher's view of a presentity, as far as this shard knows.
     /// - Parameter includingBodies: whether to include the documents that the watcher has.
-    public func explain(watcher: SIPURI, presentity: SIPURI, includingBodies: Bool = false, at now: Instant) -> Explanation {
+    package func explain(watcher: SIPURI, presentity: SIPURI, includingBodies: Bool = false, at now: Instant) -> Explanation {
         flows.inspection.explain(watcher: watcher, presentity: presentity, includingBodies: includingBodies, at: now)
     }
 
@@ -158,21 +163,21 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     /// - Parameters:
     ///   - limit: maximum number of rows, 1 to ``inspectionPageLimit``.
     ///   - after: `next` of the previous page; an invalid cursor starts from the beginning.
-    public func subscriptions(
+    package func subscriptions(
         matching filter: SubscriptionFilter = SubscriptionFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<SubscriptionReport> {
         flows.inspection.subscriptions(matching: filter, limit: limit, after: cursor, at: now)
     }
 
     /// The presentities of this shard, ordered by address: those with a record here, and those that are watched elsewhere.
-    public func presentities(
+    package func presentities(
         matching filter: PresentityFilter = PresentityFilter(), limit: Int = 100, after cursor: String? = nil, at now: Instant
     ) -> InspectionPage<PresentityReport> {
         flows.inspection.presentities(matching: filter, limit: limit, after: cursor, at: now)
     }
 
     /// Recent entries of dialogs with this Call-ID, newest first.
-    public func journal(ofCallID callID: String) -> [JournalEntry] { journal.newestFirst.filter { $0.callID == callID } }
+    package func journal(ofCallID callID: String) -> [JournalEntry] { journal.newestFirst.filter { $0.callID == callID } }
 
     // MARK: log
 

@@ -8,9 +8,9 @@ import SIPEvents
 /// that they are about, so that all publications and watchers of a hosted presentity meet on one shard; a SUBSCRIBE for presence by
 /// a user of a hosted enterprise domain, and one with a list, by the watcher, so that all dialogs of its endpoints are with its
 /// registration.
-public struct ShardRouter: Hashable, Sendable {
+package struct ShardRouter: Hashable, Sendable {
     /// Number of shards, 1 to 1,296.
-    public let shards: Int
+    package let shards: Int
     private let identities: IdentityTable
     /// Keys of the hosted enterprise domains.
     private let homes: Set<String>
@@ -23,7 +23,7 @@ public struct ShardRouter: Hashable, Sendable {
     ///   - identities: maps the URIs of one user to one key, so that requests for the user meet on one shard.
     ///   - homes: keys of the hosted enterprise domains.
     ///   - listServer: URI of the list server; nil: there is none.
-    public init(shards: Int, identities: IdentityTable = IdentityTable(), homes: Set<String> = [], listServer: SIPURI? = nil) {
+    package init(shards: Int, identities: IdentityTable = IdentityTable(), homes: Set<String> = [], listServer: SIPURI? = nil) {
         self.identities = identities
         self.homes = homes
         self.listServer = listServer?.aorKey
@@ -31,7 +31,7 @@ public struct ShardRouter: Hashable, Sendable {
     }
 
     /// Creates the router of a configuration.
-    public init(shards: Int, for configuration: GatewayConfiguration) {
+    package init(shards: Int, for configuration: GatewayConfiguration) {
         self.init(
             shards: shards, identities: configuration.identities, homes: configuration.enterpriseHomes, listServer: configuration.listServer
         )
@@ -39,7 +39,7 @@ public struct ShardRouter: Hashable, Sendable {
 
     /// Notes the shards of stored dialogs with tags that do not name the partition of their user, because an earlier version, or another
     /// configuration, created them.
-    public mutating func adopt(_ records: some Sequence<StoreRecord>) {
+    package mutating func adopt(_ records: some Sequence<StoreRecord>) {
         for record in records {
             let tag: String
             switch record.key {
@@ -62,7 +62,7 @@ public struct ShardRouter: Hashable, Sendable {
     ///
     /// A request is parsed here and keeps the result for its shard. A response goes by its branch and is left to its shard, which finds
     /// the transactions of most without parsing.
-    public func shard(of message: inout InboundMessage) -> Int {
+    package func shard(of message: inout InboundMessage) -> Int {
         guard shards > 1 else { return 0 }
         if let branch = SIPParser.branch(ofResponse: message.bytes) { return shard(ofBranch: branch) }
         guard case .success(let parsed) = message.parse() else { return 0 }
@@ -76,7 +76,7 @@ public struct ShardRouter: Hashable, Sendable {
     }
 
     /// Index of the shard of a user's key.
-    public func shard(ofKey key: String) -> Int { Partition(ofKey: key).shard(of: shards) }
+    package func shard(ofKey key: String) -> Int { Partition(ofKey: key).shard(of: shards) }
 
     // MARK: owners
 

@@ -6,16 +6,10 @@ import SIPEvents
 ///
 ///     one presentity  --> NOTIFY terminated;reason=rejected, without presence; the upstream subscription ends with the dialog
 ///     a batch, a list --> its resource is terminated, the others continue
-final class WithdrawnRights: FlowsMember {
-    let kernel: GatewayKernel
-    let context: ShardContext
-    /// All flows, which own it.
-    unowned let flows: Flows
-
-    init(_ flows: Flows, _ kernel: GatewayKernel, _ context: ShardContext) {
-        self.flows = flows
-        self.kernel = kernel
-        self.context = context
+final class WithdrawnRights: FlowsPart, RestartMember {
+    /// Withdraws rights after a restart too, because the domains may have changed since the earlier process.
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
+        if phase == .rights { withdraw(at: now) }
     }
 
     /// Ends the subscriptions that the present configuration refuses.

@@ -90,9 +90,9 @@ protocol PackageSubscription: AnyObject {
     /// Whether the 200 may have the state, if the watcher offers that (MS-SIP 3.4.5.1).
     func allowsPiggyback(isPoll: Bool) -> Bool
 
-    /// What a SUBSCRIBE outside a dialog needs of other shards before it is served.
+    /// Views of other shards that a SUBSCRIBE outside a dialog needs before it is served.
     func neededViews(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool) -> [WatchDraft]
-    /// What a SUBSCRIBE in the dialog needs of other shards before it is served.
+    /// Views of other shards that a SUBSCRIBE in the dialog needs before it is served.
     func neededViews(changedBy request: SIPRequest, of dialog: WatcherDialog) -> [WatchDraft]
     /// Checks that need no dialog but may change state, such as the presentity's list of subscribers.
     func admit(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool, at now: Instant)

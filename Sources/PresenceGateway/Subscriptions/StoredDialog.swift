@@ -1,52 +1,52 @@
 import SIPCore
 
 /// Live dialog in which the gateway is notifier, of any event package, reduced to the data that a restart needs.
-public struct StoredDialog: Hashable, Sendable {
+package struct StoredDialog: Hashable, Sendable {
     /// Kind of the dialog: ``watcher``, or the token of another event package.
-    public struct Kind: RawRepresentable, Hashable, Sendable {
+    package struct Kind: RawRepresentable, Hashable, Sendable {
         /// Name of the kind.
-        public var rawValue: String
+        package var rawValue: String
         /// Creates a kind.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        package init(rawValue: String) { self.rawValue = rawValue }
 
         /// A watcher of presence: single or batch (RFC 3856, MS-PRES 3.4).
-        public static let watcher = Kind(rawValue: "watcher")
+        package static let watcher = Kind(rawValue: "watcher")
     }
 
     /// Kind of the dialog.
-    public var kind: Kind
+    package var kind: Kind
     /// State of the SIP dialog.
-    public var dialog: DialogSnapshot
+    package var dialog: DialogSnapshot
     /// The `aorKey` that selected the shard of the first SUBSCRIBE.
-    public var owner: String
+    package var owner: String
     /// Value of Event, with its `id`.
-    public var event: String
+    package var event: String
     /// Content-Type of notifications with state.
-    public var contentType: String
+    package var contentType: String
     /// The subscriber's URI.
-    public var watcher: String
+    package var watcher: String
     /// Whether the subscription is a batch (MS-PRES 3.4.5.1.1).
-    public var isBatch: Bool
+    package var isBatch: Bool
     /// Whether notifications are BENOTIFY, without response (MS-SIP 3.5).
-    public var isBestEffort: Bool
+    package var isBestEffort: Bool
     /// End of the subscription without a refresh.
-    public var expiry: Instant
+    package var expiry: Instant
     /// Listener that received the subscriber's last SUBSCRIBE.
-    public var local: TransportAddress
+    package var local: TransportAddress
     /// Source address of the last SUBSCRIBE.
-    public var remote: TransportAddress
+    package var remote: TransportAddress
     /// Whether the last notification was `active`, not `pending`.
-    public var wasNotifiedActive: Bool
+    package var wasNotifiedActive: Bool
     /// Whether the last NOTIFY had no response yet, so that its delivery is unknown.
-    public var isUnanswered: Bool
+    package var isUnanswered: Bool
     /// Version of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
-    public var listVersion: UInt32
+    package var listVersion: UInt32
     /// Watched presentities of presence; empty for other packages.
-    public var resources: [Resource]
+    package var resources: [Resource]
     /// Resources of a batch or list that are refused, pending, or served elsewhere.
-    public var rejected: [Rejected]
+    package var rejected: [Rejected]
     /// Further data of the kind, such as the scope of a self subscription.
-    public var details: [String: String]
+    package var details: [String: String]
 
     /// Key in ``details`` of the subscriber's endpoint UUID.
     static let endpointDetail = "endpoint"
@@ -58,18 +58,18 @@ public struct StoredDialog: Hashable, Sendable {
     static let privacyDetail = "privacy"
 
     /// One watched presentity.
-    public struct Resource: Hashable, Sendable {
+    package struct Resource: Hashable, Sendable {
         /// URI of the presentity, as the watcher names it.
-        public var uri: String
+        package var uri: String
         /// Requested categories.
-        public var categories: [String]
+        package var categories: [String]
         /// Digests of the last notified state, by category; of whole documents under `*`. Empty: none.
-        public var delivered: [String: UInt64]
+        package var delivered: [String: UInt64]
         /// Hop marks of the upstream subscription; nil: the presentity is hosted here.
-        public var hopMarks: String?
+        package var hopMarks: String?
 
         /// Creates a resource.
-        public init(uri: String, categories: [String], delivered: [String: UInt64], hopMarks: String?) {
+        package init(uri: String, categories: [String], delivered: [String: UInt64], hopMarks: String?) {
             self.uri = uri
             self.categories = categories
             self.delivered = delivered
@@ -78,22 +78,22 @@ public struct StoredDialog: Hashable, Sendable {
     }
 
     /// A resource that RLMI reports as not active (MS-PRES 3.4.5.1.3.1).
-    public struct Rejected: Hashable, Sendable {
+    package struct Rejected: Hashable, Sendable {
         /// URI of the presentity, as the watcher names it.
-        public var uri: String
+        package var uri: String
         /// RLMI state.
-        public var state: String
+        package var state: String
         /// RLMI reason.
-        public var reason: String?
+        package var reason: String?
         /// RLMI status code.
-        public var statusCode: Int?
+        package var statusCode: Int?
         /// FQDN of the pool that serves the resource; nil: unknown.
-        public var poolFqdn: String?
+        package var poolFqdn: String?
         /// Whether the state has been notified.
-        public var isNotified: Bool
+        package var isNotified: Bool
 
         /// Creates a resource.
-        public init(uri: String, state: String, reason: String?, statusCode: Int?, poolFqdn: String?, isNotified: Bool) {
+        package init(uri: String, state: String, reason: String?, statusCode: Int?, poolFqdn: String?, isNotified: Bool) {
             self.uri = uri
             self.state = state
             self.reason = reason
@@ -104,7 +104,7 @@ public struct StoredDialog: Hashable, Sendable {
     }
 
     /// Creates a record.
-    public init(
+    package init(
         kind: Kind, dialog: DialogSnapshot, owner: String, event: String, contentType: String, watcher: String, isBatch: Bool = false,
         isBestEffort: Bool, expiry: Instant, local: TransportAddress, remote: TransportAddress, wasNotifiedActive: Bool, isUnanswered: Bool,
         listVersion: UInt32 = 0, resources: [Resource] = [], rejected: [Rejected] = [], details: [String: String] = [:]

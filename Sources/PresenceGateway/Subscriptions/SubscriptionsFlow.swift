@@ -55,16 +55,15 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         whenKept(at: now) { _ in watcher.noteStored() }
     }
 
-    /// What a message with state of the dialog depends on; nil: there is no store.
+    /// Commits that a message with state of the dialog depends on; nil: there is no store.
     func commitScope(of watcher: WatcherDialog) -> CommitScope? {
         guard store != nil else { return nil }
         guard let presence = watcher.presence else {
             return CommitScope(watcher.watcherKey, watcher.subscription.presentity, ofDialog: watcher.localTag)
         }
         // A blocked watcher sees another record, and does not wait for the presentity.
-        var scope = CommitScope(watcher.watcherKey, presence.resources.first?.hostedKey ?? "", ofDialog: watcher.localTag)
-        if presence.resources.count > 1 { scope.others = kernel.dependency(on: presence.resources.lazy.map(\.hostedKey)) }
-        return scope
+        let others = presence.resources.count > 1 ? kernel.dependency(on: presence.resources.lazy.map(\.hostedKey)) : 0
+        return CommitScope(watcher.watcherKey, presence.resources.first?.hostedKey ?? "", ofDialog: watcher.localTag, others: others)
     }
 
     /// Removes a dialog and releases its resources.

@@ -26,6 +26,8 @@ final class WatcherDialog {
         var statusCode: Int?
         var poolFqdn: String?
         var isNotified = false
+
+        mutating func noteNotified() { isNotified = true }
     }
 
     /// Local tag: unique, and the key of the gateway's table.

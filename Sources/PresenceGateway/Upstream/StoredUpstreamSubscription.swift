@@ -3,51 +3,51 @@ import SIPCore
 /// Upstream subscription, reduced to the data that a restart needs.
 ///
 /// Stored when its dialog is created, answered or lost, but not with every notification, because a restart requests the whole state.
-public struct StoredUpstreamSubscription: Hashable, Sendable {
+package struct StoredUpstreamSubscription: Hashable, Sendable {
     /// Local tag of the dialog, or of the last one.
-    public var tag: String
+    package var tag: String
     /// The `aorKey` that selected the shard of the watcher's first SUBSCRIBE.
-    public var owner: String
+    package var owner: String
     /// URI of the watcher that it subscribes for.
-    public var watcher: String
+    package var watcher: String
     /// Key of the presentities' domain.
-    public var domain: String
+    package var domain: String
     /// nil: the subscription was lost and is restarted after ``restsUntil``.
-    public var dialog: DialogSnapshot?
+    package var dialog: DialogSnapshot?
     /// Whether the dialog's route set is that of a NOTIFY (RFC 6665 4.4.1).
-    public var hasNotified: Bool
+    package var hasNotified: Bool
     /// Time at which the dialog lapses without a refresh; nil: no dialog, or unsubscribed and awaiting the last NOTIFY.
-    public var expiry: Instant?
+    package var expiry: Instant?
     /// Time of the next attempt, without a dialog.
-    public var restsUntil: Instant?
+    package var restsUntil: Instant?
     /// Number of consecutive losses soon after the subscription was made.
-    public var failures: Int
+    package var failures: Int
     /// Requested lifetime in seconds.
-    public var expires: Int
+    package var expires: Int
     /// Request-URI of SUBSCRIBEs outside a dialog: a presentity or a pool.
-    public var target: String
+    package var target: String
     /// `single` or `batch` (MS-PRES 3.4.5.1.1). Lists (RFC 4662) are not stored.
-    public var shape: String
+    package var shape: String
     /// Form in use at the remote domain: `categories`, `msrtc` or `pidf`.
-    public var format: String
+    package var format: String
     /// Max-Forwards of its SUBSCRIBEs.
-    public var maxForwards: Int
+    package var maxForwards: Int
     /// Hop marks of the watcher's SUBSCRIBE, without this node's.
-    public var hopMarks: String
+    package var hopMarks: String
     /// Presentities of the subscription.
-    public var resources: [Resource]
+    package var resources: [Resource]
 
     /// Presentity of an upstream subscription.
-    public struct Resource: Hashable, Sendable {
+    package struct Resource: Hashable, Sendable {
         /// URI of the presentity.
-        public var uri: String
+        package var uri: String
         /// Categories requested from the remote domain, if it is asked for categories.
-        public var categories: [String]
+        package var categories: [String]
         /// Local tags of the watcher dialogs that it feeds.
-        public var sinks: [String]
+        package var sinks: [String]
 
         /// Creates a resource.
-        public init(uri: String, categories: [String], sinks: [String]) {
+        package init(uri: String, categories: [String], sinks: [String]) {
             self.uri = uri
             self.categories = categories
             self.sinks = sinks
@@ -63,7 +63,7 @@ public struct StoredUpstreamSubscription: Hashable, Sendable {
     }
 
     /// Creates a record.
-    public init(
+    package init(
         tag: String, owner: String, watcher: String, domain: String, dialog: DialogSnapshot?, hasNotified: Bool, expiry: Instant?,
         restsUntil: Instant? = nil, failures: Int = 0, expires: Int, target: String, shape: String, format: String,
         maxForwards: Int, hopMarks: String, resources: [Resource]

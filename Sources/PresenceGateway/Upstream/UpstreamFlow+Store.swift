@@ -29,11 +29,10 @@ extension UpstreamFlow {
         if store != nil, !upstream.localTag.isEmpty { keep(.upstreamSubscription(upstream.localTag)) }
     }
 
-    /// What a SUBSCRIBE depends on: the watcher, the subscription itself, and the dialogs that it feeds; nil: there is no store.
+    /// Records that a SUBSCRIBE depends on: the watcher, the subscription itself, and the dialogs that it feeds; nil: there is no store.
     func commitScope(of upstream: UpstreamSubscription) -> CommitScope? {
         guard store != nil else { return nil }
-        var scope = CommitScope(upstream.watcher.aorKey, "", ofDialog: upstream.localTag)
-        scope.others = kernel.dependency(on: upstream.resources.lazy.flatMap { $0.sinks.lazy.map(\.watcher.localTag) })
-        return scope
+        let dialogs = kernel.dependency(on: upstream.resources.lazy.flatMap { $0.sinks.lazy.map(\.watcher.localTag) })
+        return CommitScope(upstream.watcher.aorKey, "", ofDialog: upstream.localTag, others: dialogs)
     }
 }

@@ -97,10 +97,11 @@ extension PIDFReader {
         for index in document.tuples.indices {
             guard let said = document.tuples[index].capabilities else { continue }
             var capabilities = presence.capabilities ?? []
-            said.forEachBoolean { name, isSupported in
+            for (name, value) in ServiceCapabilities.booleans {
+                guard let isSupported = said[keyPath: value] else { continue }
                 guard let row = compiled.capabilities.names[name], let word = row.word else {
                     if isSupported { presence.unmapped.append(UnmappedField("further-capability", name)) }
-                    return
+                    continue
                 }
                 trace.use(row.row)
                 if let index = capabilities.firstIndex(where: { $0.name == word }) {
@@ -205,32 +206,9 @@ extension PIDFReader {
 }
 
 extension ServiceCapabilities {
-    /// Calls `body` with the name and value of each boolean that is present (RFC 5196 3.2).
-    func forEachBoolean(_ body: (String, Bool) -> Void) {
-        if let application { body("application", application) }
-        if let audio { body("audio", audio) }
-        if let automata { body("automata", automata) }
-        if let control { body("control", control) }
-        if let data { body("data", data) }
-        if let isFocus { body("isfocus", isFocus) }
-        if let message { body("message", message) }
-        if let text { body("text", text) }
-        if let video { body("video", video) }
-    }
-
-    /// Sets a boolean by its element name.
-    mutating func set(_ name: String, _ value: Bool) {
-        switch name {
-        case "application": application = value
-        case "audio": audio = value
-        case "automata": automata = value
-        case "control": control = value
-        case "data": data = value
-        case "isfocus": isFocus = value
-        case "message": message = value
-        case "text": text = value
-        case "video": video = value
-        default: break
-        }
-    }
+    /// The boolean elements by name (RFC 5196 3.2).
+    static let booleans: [(name: String, value: any WritableKeyPath<ServiceCapabilities, Bool?> & Sendable)] = [
+        ("application", \.application), ("audio", \.audio), ("automata", \.automata), ("control", \.control), ("data", \.data),
+        ("isfocus", \.isFocus), ("message", \.message), ("text", \.text), ("video", \.video),
+    ]
 }

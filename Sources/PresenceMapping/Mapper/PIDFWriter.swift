@@ -215,7 +215,9 @@ struct PIDFWriter: MappingPart {
             }
             trace.use(row.row, field: "capabilities", value: capability.name)
             guard let word = row.word else { continue }
-            capabilities.set(word, capability.render || capability.capture)
+            if let element = ServiceCapabilities.booleans.first(where: { $0.name == word }) {
+                capabilities[keyPath: element.value] = capability.render || capability.capture
+            }
             isAny = true
         }
         return isAny ? capabilities : nil

@@ -4,7 +4,7 @@ struct CapabilityTable: Sendable {
     let elements: [String: WordOutcome]
     /// Rows by the element of RFC 5196, with the name of an enhanced capability.
     let names: [String: WordOutcome]
-    /// The capability of a user whose document has none; nil without rows.
+    /// The capability of a user without one in the document; nil without rows.
     let standard: (row: RowNote, name: String)?
 
     init(_ rows: [MappingRow]) {

@@ -1,22 +1,24 @@
 /// ChaCha20 (RFC 8439 2.3): twenty rounds over sixteen words. Source of all values that a peer must not guess.
 struct ChaCha20 {
-    private var a0: UInt32, a1: UInt32, a2: UInt32, a3: UInt32
-    private var b0: UInt32, b1: UInt32, b2: UInt32, b3: UInt32
-    private var c0: UInt32, c1: UInt32, c2: UInt32, c3: UInt32
-    private var d0: UInt32, d1: UInt32, d2: UInt32, d3: UInt32
-
-    /// Last row: block counter and nonce of a stream, else 16 octets of input.
+    /// Four words of the state. The last row is the block counter and the nonce of a stream, else 16 octets of input.
     typealias Row = (UInt32, UInt32, UInt32, UInt32)
+
+    private var a: Row
+    private var b: Row
+    private var c: Row
+    private var d: Row
 
     private init(_ key: TokenKey, _ row: Row) {
         // "expand 32-byte k".
-        (a0, a1, a2, a3) = (0x6170_7865, 0x3320_646E, 0x7962_2D32, 0x6B20_6574)
+        a = (0x6170_7865, 0x3320_646E, 0x7962_2D32, 0x6B20_6574)
         let words = key.words
-        (b0, b1) = Self.halves(words.0)
-        (b2, b3) = Self.halves(words.1)
-        (c0, c1) = Self.halves(words.2)
-        (c2, c3) = Self.halves(words.3)
-        (d0, d1, d2, d3) = row
+        let (b0, b1) = Self.halves(words.0)
+        let (b2, b3) = Self.halves(words.1)
+        b = (b0, b1, b2, b3)
+        let (c0, c1) = Self.halves(words.2)
+        let (c2, c3) = Self.halves(words.3)
+        c = (c0, c1, c2, c3)
+        d = row
     }
 
     /// 64 octets of a key stream (RFC 8439 2.3).
@@ -25,10 +27,10 @@ struct ChaCha20 {
         var state = first
         state.scramble()
         return [
-            join(state.a0 &+ first.a0, state.a1 &+ first.a1), join(state.a2 &+ first.a2, state.a3 &+ first.a3),
-            join(state.b0 &+ first.b0, state.b1 &+ first.b1), join(state.b2 &+ first.b2, state.b3 &+ first.b3),
-            join(state.c0 &+ first.c0, state.c1 &+ first.c1), join(state.c2 &+ first.c2, state.c3 &+ first.c3),
-            join(state.d0 &+ first.d0, state.d1 &+ first.d1), join(state.d2 &+ first.d2, state.d3 &+ first.d3),
+            join(state.a.0 &+ first.a.0, state.a.1 &+ first.a.1), join(state.a.2 &+ first.a.2, state.a.3 &+ first.a.3),
+            join(state.b.0 &+ first.b.0, state.b.1 &+ first.b.1), join(state.b.2 &+ first.b.2, state.b.3 &+ first.b.3),
+            join(state.c.0 &+ first.c.0, state.c.1 &+ first.c.1), join(state.c.2 &+ first.c.2, state.c.3 &+ first.c.3),
+            join(state.d.0 &+ first.d.0, state.d.1 &+ first.d.1), join(state.d.2 &+ first.d.2, state.d.3 &+ first.d.3),
         ]
     }
 
@@ -37,19 +39,19 @@ struct ChaCha20 {
     static func derive(_ key: TokenKey, _ input: Row) -> TokenKey {
         var state = ChaCha20(key, input)
         state.scramble()
-        return TokenKey(join(state.a0, state.a1), join(state.a2, state.a3), join(state.d0, state.d1), join(state.d2, state.d3))
+        return TokenKey(join(state.a.0, state.a.1), join(state.a.2, state.a.3), join(state.d.0, state.d.1), join(state.d.2, state.d.3))
     }
 
     private mutating func scramble() {
         for _ in 0..<10 {
-            Self.quarter(&a0, &b0, &c0, &d0)
-            Self.quarter(&a1, &b1, &c1, &d1)
-            Self.quarter(&a2, &b2, &c2, &d2)
-            Self.quarter(&a3, &b3, &c3, &d3)
-            Self.quarter(&a0, &b1, &c2, &d3)
-            Self.quarter(&a1, &b2, &c3, &d0)
-            Self.quarter(&a2, &b3, &c0, &d1)
-            Self.quarter(&a3, &b0, &c1, &d2)
+            Self.quarter(&a.0, &b.0, &c.0, &d.0)
+            Self.quarter(&a.1, &b.1, &c.1, &d.1)
+            Self.quarter(&a.2, &b.2, &c.2, &d.2)
+            Self.quarter(&a.3, &b.3, &c.3, &d.3)
+            Self.quarter(&a.0, &b.1, &c.2, &d.3)
+            Self.quarter(&a.1, &b.2, &c.3, &d.0)
+            Self.quarter(&a.2, &b.3, &c.0, &d.1)
+            Self.quarter(&a.3, &b.0, &c.1, &d.2)
         }
     }
 

@@ -86,7 +86,9 @@ struct ExplanationText {
         }
         if let verdict = explained.verdict {
             let details = [verdict.reason, verdict.status.map(String.init), verdict.pool.map { "pool \($0)" }].compactMap { $0 }
-            add("verdict", "the list says \(verdict.state)" + (details.isEmpty ? "" : ": " + details.joined(separator: ", ")))
+            add(
+                "verdict",
+                "the list has the instance state \(verdict.state)" + (details.isEmpty ? "" : ": " + details.joined(separator: ", ")))
             return
         }
         switch explained.delivery {
@@ -102,10 +104,10 @@ struct ExplanationText {
         if let reason = Self.reason(subscription) { add("presence", reason) }
         if let since = subscription.leg?.unverifiedSince {
             let cause =
-                subscription.leg?.unreadable.map { "what the far side sent last cannot be read: \($0)" }
+                subscription.leg?.unreadable.map { "the last document of the remote domain cannot be read: \($0)" }
                 ?? (subscription.leg?.restoredAt == nil
-                    ? "the far side was away or hung up, and has not accepted a SUBSCRIBE since"
-                    : "this gateway restarted, and the far side has not accepted a SUBSCRIBE since")
+                    ? "the remote domain was unreachable or closed the connection, and has not accepted a SUBSCRIBE since"
+                    : "this gateway restarted, and the remote domain has not accepted a SUBSCRIBE since")
             add("presence", "unverified since \(time.ago(since)): \(cause)")
         }
         describe(explained.view)
@@ -113,17 +115,17 @@ struct ExplanationText {
     }
 
     private mutating func describe(_ notification: NotificationReport?, isBestEffort: Bool) {
-        guard let notification else { return add("last told", "nothing by this process") }
+        guard let notification else { return add("notified", "nothing by this process") }
         let method = isBestEffort ? "BENOTIFY" : "NOTIFY"
         let vehicle = notification.isPiggybacked ? "in the answer to its SUBSCRIBE" : "\(method) \(notification.cSeq)"
         var answer = notification.answer.map { ", answered \($0)" } ?? ""
         if notification.isLost { answer = ", not delivered" } else if notification.isAwaited { answer = ", not answered yet" }
-        add("last told", "\(time.ago(notification.at)), \(vehicle)\(answer): \(Self.cause(notification.cause))")
+        add("notified", "\(time.ago(notification.at)), \(vehicle)\(answer): \(Self.cause(notification.cause))")
         var counts = "\(notification.count) notification\(notification.count == 1 ? "" : "s") by this process"
         if notification.suppressed > 0 {
             counts += "; \(notification.suppressed) changes had none of their own: nothing new in them, or newer state replaced them"
         }
-        add("last told", counts)
+        add("notified", counts)
     }
 
     private static func cause(_ cause: NotificationCause) -> String {
@@ -131,7 +133,7 @@ struct ExplanationText {
         case .first: "the first of this dialog"
         case .refresh: "the watcher refreshed"
         case .change: "the presence changed"
-        case .pending: "pending, nothing may be told or is known"
+        case .pending: "pending: not authorized, or nothing is known"
         case .granted: "no longer pending"
         case .repetition: "the one before did not arrive"
         case .end: "the last one"
@@ -143,24 +145,28 @@ struct ExplanationText {
         guard subscription.source != .hosted else { return nil }
         guard let upstream = subscription.leg else {
             switch subscription.knowledge {
-            case .offline: return "the far side ended its leg"
-            case .unknown: return "the far side was not heard yet"
+            case .offline: return "the remote domain ended the upstream subscription"
+            case .unknown: return "nothing was received from the remote domain yet"
             case .known, .stale: return nil
             }
         }
         let isLost = upstream.state == .resting || upstream.failures > 0
         if upstream.unreadable != nil, !isLost { return unreadableReason(subscription.knowledge, upstream) }
         switch (subscription.knowledge, upstream.whenLost) {
-        case (.stale, _): return "the far leg is lost: this is its last word, shown for a while (timing.stale-after-ms)"
+        case (.stale, _): return "the upstream subscription is lost: its last state is shown for a while (timing.stale-after-ms)"
         case (.offline, "pending") where isLost:
-            return "the far leg is lost: nobody vouches for what was known, which in a batch or list is offline (when-lost: pending)"
-        case (.offline, "offline") where isLost: return "the far leg is lost: its presentities are offline meanwhile (when-lost: offline)"
-        case (.offline, _) where isLost: return "the far leg is lost, and no last word is shown any longer (timing.stale-after-ms)"
-        case (.offline, _): return "the far side granted the subscription and told nothing"
-        case (.unknown, _) where upstream.standing == "pending": return "the far side has not decided yet"
-        case (.unknown, _): return "the far side was not heard yet"
-        case (.known, "pending") where isLost: return "the far leg is lost: nobody vouches for what is known (when-lost: pending)"
-        case (.known, _) where upstream.standing == "pending": return "the far side says pending: nobody vouches for what is known"
+            return
+                "the upstream subscription is lost: the last state is unconfirmed, and shown as offline in a batch or list (when-lost: pending)"
+        case (.offline, "offline") where isLost:
+            return "the upstream subscription is lost: its presentities are shown as offline (when-lost: offline)"
+        case (.offline, _) where isLost:
+            return "the upstream subscription is lost, and its last state is no longer shown (timing.stale-after-ms)"
+        case (.offline, _): return "the remote domain accepted the subscription and sent no presence"
+        case (.unknown, _) where upstream.standing == "pending": return "the remote domain has not authorized the subscription yet"
+        case (.unknown, _): return "nothing was received from the remote domain yet"
+        case (.known, "pending") where isLost:
+            return "the upstream subscription is lost: the known state is unconfirmed (when-lost: pending)"
+        case (.known, _) where upstream.standing == "pending": return "the remote domain answers pending: the known state is unconfirmed"
         case (.known, _): return nil
         }
     }
@@ -173,7 +179,7 @@ struct ExplanationText {
         case (.offline, "pending"):
             "the last documents are unreadable: in a batch or list, offline until one is read (when-lost: pending)"
         case (.offline, _): "the last document is unreadable, and the state before it is no longer shown (timing.stale-after-ms)"
-        case (.unknown, _): "no document of the far side was readable yet"
+        case (.unknown, _): "no readable document was received from the remote domain yet"
         case (.known, _) where upstream.standing == "pending":
             "the last documents are unreadable: pending until one is read (when-lost: pending)"
         case (.known, _): nil
@@ -181,15 +187,15 @@ struct ExplanationText {
     }
 
     private static func origin(_ view: ViewExplanation, isHosted: Bool) -> String {
-        let place = isHosted ? "published here" : "told by the far side"
+        let place = isHosted ? "published here" : "received from the remote domain"
         switch view.origin {
         case .nothing: return "nothing is known"
         case .own: return "state of the event package at this node"
-        case .offline: return "somebody who is offline"
+        case .offline: return "an offline user"
         case .categories: return "categories \(place)"
         case .pidf: return "PIDF \(place)"
         case .msrtc: return "msrtc.pidf \(place)"
-        case .both: return "categories and PIDF \(place); where both speak, the newer"
+        case .both: return "categories and PIDF \(place); where both have a value, the newer"
         }
     }
 
@@ -243,17 +249,17 @@ struct ExplanationText {
     private mutating func describe(_ upstream: UpstreamReport) {
         let shape = upstream.resources > 1 ? "\(upstream.shape) of \(upstream.resources)" : upstream.shape
         add(
-            "far leg",
+            "upstream",
             "\(upstream.state.rawValue), \(upstream.format), \(shape), to \(upstream.target) by \(upstream.route) (\(upstream.side))")
         var moments: [String] = []
         if let refreshesAt = upstream.refreshesAt { moments.append("refreshes \(time.ahead(refreshesAt))") }
         if let lapsesAt = upstream.lapsesAt { moments.append("lapses \(time.ahead(lapsesAt))") }
-        if let retriesAt = upstream.retriesAt { moments.append("is asked for anew \(time.ahead(retriesAt))") }
+        if let retriesAt = upstream.retriesAt { moments.append("is retried \(time.ahead(retriesAt))") }
         if upstream.failures > 0 { moments.append("lost \(upstream.failures) time\(upstream.failures == 1 ? "" : "s") in a row") }
-        if let staleAt = upstream.staleAt { moments.append("its last word ends \(time.ahead(staleAt))") }
-        if !moments.isEmpty { add("far leg", moments.joined(separator: ", ")) }
-        add("far leg", "Call-ID \(upstream.callID), tags \(upstream.localTag) (ours) and \(upstream.remoteTag ?? "none yet")")
-        if upstream.hopMarks.count > 1 { add("far leg", "passed on by \(upstream.hopMarks.count) gateways, this one last") }
+        if let staleAt = upstream.staleAt { moments.append("its last state ends \(time.ahead(staleAt))") }
+        if !moments.isEmpty { add("upstream", moments.joined(separator: ", ")) }
+        add("upstream", "Call-ID \(upstream.callID), tags \(upstream.localTag) (ours) and \(upstream.remoteTag ?? "none yet")")
+        if upstream.hopMarks.count > 1 { add("upstream", "passed on by \(upstream.hopMarks.count) gateways, this one last") }
     }
 
     private mutating func describe(_ home: HomeReport) {
@@ -261,7 +267,7 @@ struct ExplanationText {
         parts.append("\(home.published.count) published categor\(home.published.count == 1 ? "y" : "ies")")
         parts.append("\(home.documents.count) PIDF document\(home.documents.count == 1 ? "" : "s")")
         if !home.endpoints.isEmpty { parts.append("\(home.endpoints.count) registered") }
-        add("home", parts.joined(separator: ", ") + (home.latest.map { "; \($0) spoke last" } ?? ""))
+        add("home", parts.joined(separator: ", ") + (home.latest.map { "; \($0) published last" } ?? ""))
         for document in home.documents {
             add("home", "PIDF published \(time.ago(document.arrived)), ends \(time.ahead(document.until))")
         }
@@ -276,9 +282,9 @@ struct ExplanationText {
         switch entry.event {
         case .refused: event = "\(entry.method ?? "request") refused"
         case .ended: event = "subscription ended"
-        case .lost: event = "far leg lost"
-        case .farEnded: event = "far leg ended"
-        case .redirected: event = "far side redirected"
+        case .lost: event = "upstream subscription lost"
+        case .farEnded: event = "upstream subscription ended"
+        case .redirected: event = "remote domain redirected"
         case .rejected: event = "resource rejected"
         case .flawed: event = "notified document has flaws"
         case .unreadable: event = "notified document cannot be read"

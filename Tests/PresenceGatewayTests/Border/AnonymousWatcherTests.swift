@@ -14,9 +14,9 @@ import Testing
         let contoso = try #require(DomainTrust(peers: "192.0.2.10"))
         let users = try #require(DomainTrust(peers: "192.0.2.30"))
         return Bench(store: store) {
-            $0.domains["example.org"]?.trust = example
-            $0.domains["contoso.com"]?.trust = contoso
-            for name in ["fabrikam.com", "example.com"] { $0.domains[name]?.trust = users }
+            $0.domains["example.org"]?.federation.trust = example
+            $0.domains["contoso.com"]?.federation.trust = contoso
+            for name in ["fabrikam.com", "example.com"] { $0.domains[name]?.federation.trust = users }
             change(&$0)
         }
     }
@@ -76,7 +76,7 @@ import Testing
         let peers = try #require(DomainTrust(peers: Self.stranger.host))
         let bench = try bench {
             $0.domains["*"] = DomainConfiguration(side: .simple, network: .federated)
-            $0.domains["*"]?.trust = peers
+            $0.domains["*"]?.federation.trust = peers
         }
         try bench.publish("rob@fabrikam.com", .state(3_500), .state(6_500, in: 100))
         try bench.setMembers("rob@fabrikam.com", 100, "federated")
@@ -111,20 +111,20 @@ import Testing
     func rights() throws {
         let users = try #require(PartyPattern("ann@example.org"))
         for deny in [users, try #require(PartyPattern("example.org"))] {
-            let bench = try bench { $0.domains["example.com"]?.trust.rights = FederationRights(deny: .init(from: [deny])) }
+            let bench = try bench { $0.domains["example.com"]?.federation.trust.rights = FederationRights(deny: .init(from: [deny])) }
             watch(bench, "carol@example.com")
             _ = try bench.nextResponse(403, at: Bench.simple)
             watch(bench, "eva@fabrikam.com")
             _ = try bench.nextResponse(200, at: Bench.simple)
         }
-        let bench = try bench { $0.domains["example.com"]?.trust.rights = FederationRights(allow: .init(from: [users])) }
+        let bench = try bench { $0.domains["example.com"]?.federation.trust.rights = FederationRights(allow: .init(from: [users])) }
         watch(bench, "carol@example.com")
         _ = try bench.nextResponse(403, at: Bench.simple)
     }
 
     @Test("RFC 3323 4.1.1.3, RFC 3325 9.3 another domain is asked in the name of nobody, and no identity is asserted")
     func bridged() throws {
-        let bench = try bench { $0.domains["contoso.com"]?.trust.asserts = true }
+        let bench = try bench { $0.domains["contoso.com"]?.federation.trust.asserts = true }
         watch(bench, "bob@contoso.com")
         _ = try bench.nextResponse(200, at: Bench.simple)
         let far = try bench.nextRequest(.subscribe, at: Bench.enterprise)

@@ -14,13 +14,15 @@ import Testing
     ) -> Bench {
         Bench {
             $0.naming = NamingConfiguration()
-            for name in ["contoso.com", "fabrikam.com", "example.com"] { $0.domains[name]?.trust = Bench.oneNetwork ?? DomainTrust() }
+            for name in ["contoso.com", "fabrikam.com", "example.com"] {
+                $0.domains[name]?.federation.trust = Bench.oneNetwork ?? DomainTrust()
+            }
             var domain = DomainConfiguration(
                 side: .simple, route: discovers ? nil : TransportAddress(.udp, "proxy.example.org", 5060), network: .federated)
-            if discovers { domain.discovery = .neverWeaker }
-            domain.trust = peers ?? DomainTrust()
+            if discovers { domain.federation.discovery = .neverWeaker }
+            domain.federation.trust = peers ?? DomainTrust()
             // Says nothing of peers, and is left alone by a bench that trusts its network.
-            domain.trust.limits = PartnerLimits()
+            domain.federation.trust.limits = PartnerLimits()
             $0.domains["example.org"] = domain
             change(&$0)
         }
@@ -114,8 +116,8 @@ import Testing
     func discovered() throws {
         let bench = bench(discovers: true) {
             $0.domains["*"] = DomainConfiguration(side: .simple, network: .federated)
-            $0.domains["*"]?.discovery = .neverWeaker
-            $0.domains["*"]?.trust.limits = PartnerLimits()
+            $0.domains["*"]?.federation.discovery = .neverWeaker
+            $0.domains["*"]?.federation.trust.limits = PartnerLimits()
         }
         var names = names
         names.srv("_sip._udp.example.org", 5060, "proxy.example.org")

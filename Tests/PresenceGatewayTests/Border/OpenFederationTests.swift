@@ -11,8 +11,8 @@ import Testing
         Bench { configuration in
             configuration.naming = NamingConfiguration()
             var domain = DomainConfiguration(side: .simple, network: .federated)
-            domain.discovery = .neverWeaker
-            domain.trust = peers ?? DomainTrust(peers: "sip.example.net") ?? DomainTrust()
+            domain.federation.discovery = .neverWeaker
+            domain.federation.trust = peers ?? DomainTrust(peers: "sip.example.net") ?? DomainTrust()
             configuration.domains["example.org"] = nil
             configuration.domains["*"] = domain
         }

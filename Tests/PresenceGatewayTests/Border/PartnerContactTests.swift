@@ -96,8 +96,8 @@ import Testing
         let (first, second) = (TransportAddress(.udp, "192.0.2.20", 5060), TransportAddress(.udp, "192.0.2.21", 5060))
         let bench = Bench {
             $0.naming = NamingConfiguration()
-            $0.domains["example.org"]?.route = nil
-            $0.domains["example.org"]?.hops = [ListedHop(first, priority: 1), ListedHop(second, priority: 2)]
+            $0.domains["example.org"]?.federation.route = nil
+            $0.domains["example.org"]?.federation.hops = [ListedHop(first, priority: 1), ListedHop(second, priority: 2)]
         }
         bench.answer(try ask(bench, "alice@example.org"), 503, from: first)
         bench.answer(try bench.nextRequest(.subscribe, at: second), 403, from: second)
@@ -110,8 +110,8 @@ import Testing
     @Test("a partner whose servers are not found is down, and the reason says so") func notLocated() throws {
         let bench = Bench {
             $0.naming = NamingConfiguration()
-            $0.domains["example.org"]?.route = nil
-            $0.domains["example.org"]?.discovery = .neverWeaker
+            $0.domains["example.org"]?.federation.route = nil
+            $0.domains["example.org"]?.federation.discovery = .neverWeaker
         }
         bench.send(bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org"), from: Bench.enterprise)
         bench.pass(.seconds(11))

@@ -11,10 +11,11 @@ import Testing
     @Test("MS-PRES 3.4.5.3: a watcher without the right is 403 in either direction, and the journal says by which entry [R154]")
     func rights() throws {
         let bench = Bench {
-            $0.domains["contoso.com"]?.trust.peers = Bench.oneNetwork?.peers ?? []
-            $0.domains["contoso.com"]?.trust.rights = FederationRights(allow: .init(to: users("anna@example.org")))
-            $0.domains["example.com"]?.trust.peers = Bench.oneNetwork?.peers ?? []
-            $0.domains["example.com"]?.trust.rights = FederationRights(deny: .init(from: users("*.contoso.com", "ulla@contoso.com")))
+            $0.domains["contoso.com"]?.federation.trust.peers = Bench.oneNetwork?.peers ?? []
+            $0.domains["contoso.com"]?.federation.trust.rights = FederationRights(allow: .init(to: users("anna@example.org")))
+            $0.domains["example.com"]?.federation.trust.peers = Bench.oneNetwork?.peers ?? []
+            $0.domains["example.com"]?.federation.trust.rights = FederationRights(
+                deny: .init(from: users("*.contoso.com", "ulla@contoso.com")))
         }
         bench.send(bench.subscribe("ulla@contoso.com", to: "alice@example.org", via: Bench.enterprise), from: Bench.enterprise)
         let outgoing = try bench.nextResponse(403, at: Bench.enterprise)
@@ -37,9 +38,9 @@ import Testing
         arguments: ["sales-1", "%73ales-1", "sales%2D1"])
     func escapedFrom(user: String) throws {
         let bench = Bench {
-            $0.domains["contoso.com"]?.trust.peers = Bench.oneNetwork?.peers ?? []
-            $0.domains["example.com"]?.trust.peers = Bench.oneNetwork?.peers ?? []
-            $0.domains["example.com"]?.trust.rights = FederationRights(deny: .init(from: users("sales-*@contoso.com")))
+            $0.domains["contoso.com"]?.federation.trust.peers = Bench.oneNetwork?.peers ?? []
+            $0.domains["example.com"]?.federation.trust.peers = Bench.oneNetwork?.peers ?? []
+            $0.domains["example.com"]?.federation.trust.rights = FederationRights(deny: .init(from: users("sales-*@contoso.com")))
         }
         bench.send(bench.subscribe("\(user)@contoso.com", to: "eva@example.com", via: Bench.enterprise), from: Bench.enterprise)
         #expect(try bench.nextResponse(403, at: Bench.enterprise).headers.msDiagnostics?.errorID == 2004)
@@ -48,8 +49,8 @@ import Testing
 
     @Test("a partner's users watch no more URIs than they may; what they watch already goes on") func uris() throws {
         let bench = Bench {
-            $0.domains["contoso.com"]?.trust.peers = Bench.oneNetwork?.peers ?? []
-            $0.domains["contoso.com"]?.trust.limits = PartnerLimits(watchedURIs: 2)
+            $0.domains["contoso.com"]?.federation.trust.peers = Bench.oneNetwork?.peers ?? []
+            $0.domains["contoso.com"]?.federation.trust.limits = PartnerLimits(watchedURIs: 2)
         }
         for (user, presentity, status) in [
             ("ulla", "a", 200), ("ulla", "b", 200), ("otto", "c", 503), ("otto", "a", 200),
@@ -71,7 +72,7 @@ import Testing
         let bench = Bench {
             var trust = Bench.oneNetwork ?? DomainTrust()
             trust.asserts = true
-            $0.domains["example.org"]?.trust = trust
+            $0.domains["example.org"]?.federation.trust = trust
             $0.domains["inside.contoso.com"] = DomainConfiguration(side: .enterprise, route: Bench.enterprise, network: .sameEnterprise)
         }
         bench.send(bench.subscribe("ulla@contoso.com", to: "alice@example.org", via: Bench.enterprise), from: Bench.enterprise)
@@ -103,9 +104,9 @@ import Testing
             (true, "carol@example.org", "carol"), (false, "carol@example.org", "proxy"), (true, "dan@elsewhere.example", "proxy"),
         ] {
             let bench = Bench {
-                $0.domains["example.org"]?.trust = Bench.oneNetwork ?? DomainTrust()
-                $0.domains["example.org"]?.trust.asserts = asserts
-                $0.domains["contoso.com"]?.trust = DomainTrust(peers: "192.0.2.10") ?? DomainTrust()
+                $0.domains["example.org"]?.federation.trust = Bench.oneNetwork ?? DomainTrust()
+                $0.domains["example.org"]?.federation.trust.asserts = asserts
+                $0.domains["contoso.com"]?.federation.trust = DomainTrust(peers: "192.0.2.10") ?? DomainTrust()
             }
             bench.send(
                 bench.subscribe(
@@ -118,8 +119,8 @@ import Testing
 
     @Test("RFC 5079 5: a watcher that hides whom its network vouches for is 433, and nobody is told who it is") func privacy() throws {
         let bench = Bench {
-            $0.domains["example.org"]?.trust = Bench.oneNetwork ?? DomainTrust()
-            $0.domains["example.org"]?.trust.asserts = true
+            $0.domains["example.org"]?.federation.trust = Bench.oneNetwork ?? DomainTrust()
+            $0.domains["example.org"]?.federation.trust.asserts = true
         }
         bench.send(
             bench.subscribe(
@@ -133,8 +134,8 @@ import Testing
     func privacyToward() throws {
         for asserts in [true, false] {
             let bench = Bench(store: MemoryStore()) {
-                $0.domains["example.org"]?.trust = Bench.oneNetwork ?? DomainTrust()
-                $0.domains["example.org"]?.trust.asserts = asserts
+                $0.domains["example.org"]?.federation.trust = Bench.oneNetwork ?? DomainTrust()
+                $0.domains["example.org"]?.federation.trust.asserts = asserts
             }
             bench.send(
                 bench.subscribe("ulla@contoso.com", to: "alice@example.org", extra: "Privacy: id\r\n", via: Bench.enterprise),
@@ -177,7 +178,7 @@ import Testing
 
     @Test("who comes by himself, not by his domain's server, is 403 whatever credentials he shows: only hosted domains ask for some")
     func strayUser() throws {
-        let bench = Bench { $0.domains["example.org"]?.trust = DomainTrust(peers: "198.51.100.7") ?? DomainTrust() }
+        let bench = Bench { $0.domains["example.org"]?.federation.trust = DomainTrust(peers: "198.51.100.7") ?? DomainTrust() }
         let credentials =
             "Authorization: Digest username=\"carol\", realm=\"example.org\", nonce=\"1\", uri=\"sip:bob@contoso.com\", "
             + "response=\"00000000000000000000000000000000\"\r\n"
@@ -192,9 +193,9 @@ import Testing
     @Test("MS-SIPRE 2.2.15: ms-source-network counts from an edge of our own only, and decides the container", arguments: [true, false])
     func sourceNetwork(isEdge: Bool) throws {
         let bench = Bench {
-            $0.domains["contoso.com"]?.network = .sameEnterprise
-            $0.domains["contoso.com"]?.trust = DomainTrust(peers: "192.0.2.10") ?? DomainTrust()
-            $0.domains["contoso.com"]?.trust.isEdge = isEdge
+            $0.domains["contoso.com"]?.federation.network = .sameEnterprise
+            $0.domains["contoso.com"]?.federation.trust = DomainTrust(peers: "192.0.2.10") ?? DomainTrust()
+            $0.domains["contoso.com"]?.federation.trust.isEdge = isEdge
         }
         bench.send(
             bench.subscribe(

@@ -9,7 +9,7 @@ import Testing
     private static func deny(_ text: String) -> (inout GatewayConfiguration) -> Void {
         {
             let users = PartyPattern(text).map { [$0] } ?? []
-            $0.domains["contoso.com"]?.trust.rights = FederationRights(deny: .init(users: users))
+            $0.domains["contoso.com"]?.federation.trust.rights = FederationRights(deny: .init(users: users))
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(bench.gateway.counts.upstreamSubscriptions == 2)
         bench.clear()
         bench.reconfigure {
-            $0.domains["contoso.com"]?.trust.rights = FederationRights(
+            $0.domains["contoso.com"]?.federation.trust.rights = FederationRights(
                 deny: .init(to: [PartyPattern("alice@example.org"), PartyPattern("rob@fabrikam.com")].compactMap(\.self)))
         }
         bench.pass(.seconds(6))

@@ -302,7 +302,7 @@ import Testing
     }
 
     @Test("a resource that a batch was told to look for elsewhere has its verdict") func verdict() throws {
-        let bench = Bench { $0.domains["contoso.com"]?.poolFqdn = "sip:pool.contoso.com;gruu" }
+        let bench = Bench { $0.domains["contoso.com"]?.federation.poolFQDN = "sip:pool.contoso.com;gruu" }
         bench.send(bench.batch(Self.ulla, .subscribe("otto@contoso.com", Self.rob)), from: Bench.enterprise)
         _ = try bench.nextResponse(200, at: Bench.enterprise)
         let only = try #require(try explain(bench, Self.ulla, "otto@contoso.com").subscriptions.first)

@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceGateway
 import SIPCore
 import Testing
@@ -29,7 +30,7 @@ import Testing
         let place = TransportAddress(transport, "192.0.2.20", 5060)
         let bench = bench {
             $0.advertised[transport == .udp ? Bench.local : Bench.localTCP] = .init(host, port)
-            $0.domains["example.org"]?.route = place
+            $0.domains["example.org"]?.federation.route = place
         }
         let request = try upstream(bench, at: place)
         #expect(request.headers.topVia?.sentBy == sentBy)
@@ -41,7 +42,7 @@ import Testing
         var place = Self.tls
         place.host = "192.0.2.20"
         place.provenName = "example.org"
-        let secure = bench { $0.domains["example.org"]?.route = place }
+        let secure = bench { $0.domains["example.org"]?.federation.route = place }
         #expect(try upstream(secure, at: place).headers.topVia?.parameters.contains("alias") == true)
         #expect(try upstream(bench { _ in }, at: Bench.simple).headers.topVia?.parameters.contains("alias") == false)
     }

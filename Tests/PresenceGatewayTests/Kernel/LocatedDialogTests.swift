@@ -11,7 +11,8 @@ import Testing
         dnsNames: ["sip.example.org"], sipDomains: ["example.org"], notAfter: 4_000_000_000, fingerprint: "example.org")
 
     private func bench(
-        store: (any GatewayStore)? = nil, _ change: @escaping (inout DomainConfiguration) -> Void = { $0.discovery = .neverWeaker }
+        store: (any GatewayStore)? = nil,
+        _ change: @escaping (inout DomainConfiguration) -> Void = { $0.federation.discovery = .neverWeaker }
     ) -> Bench {
         Bench(store: store) { configuration in
             configuration.listeners.append(TransportAddress(.tls, "192.0.2.1", 5061))
@@ -94,7 +95,7 @@ import Testing
     func restartedEnterprise() throws {
         let bench = bench(store: MemoryStore()) {
             $0 = DomainConfiguration(side: .enterprise, upstream: .pidf)
-            $0.discovery = .neverWeaker
+            $0.federation.discovery = .neverWeaker
         }
         var names = BenchNames()
         names.srv("_sipfederationtls._tcp.example.org", 5061, "sip.example.org")
@@ -134,7 +135,7 @@ import Testing
     @Test("one of several next hops that the Contact names has the dialog: the others are not asked, however they are weighted")
     func listed() throws {
         let bench = bench {
-            $0.hops = [
+            $0.federation.hops = [
                 ListedHop(TransportAddress(.tcp, "a.example.org", 5060), priority: 10),
                 ListedHop(TransportAddress(.tcp, "b.example.org", 5060), priority: 20),
                 ListedHop(TransportAddress(.tcp, "b.example.org", 5080), priority: 30),

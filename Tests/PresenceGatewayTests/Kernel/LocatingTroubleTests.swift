@@ -11,7 +11,7 @@ import Testing
         Bench { configuration in
             configuration.naming = NamingConfiguration()
             var domain = DomainConfiguration(side: .simple)
-            domain.discovery = .neverWeaker
+            domain.federation.discovery = .neverWeaker
             configuration.domains["example.org"] = domain
             change(&configuration)
         }
@@ -100,7 +100,7 @@ import Testing
         for first in ["192.0.2.1", "2001:db8::1"] {
             var configuration = Bench.configuration()
             configuration.listeners = [first, first == "192.0.2.1" ? "2001:db8::1" : "192.0.2.1"].map { TransportAddress(.udp, $0, 5060) }
-            configuration.domains["example.org"]?.route = TransportAddress(.udp, target, 5060)
+            configuration.domains["example.org"]?.federation.route = TransportAddress(.udp, target, 5060)
             let gateway = Gateway(configuration: configuration, key: .seeded(1))
             let bench = Bench()
             let request = bench.categorySubscribe("ulla@contoso.com", to: "alice@example.org")

@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceGateway
 import SIPCore
 import Testing
@@ -9,7 +10,7 @@ import Testing
     private func bench() -> Bench {
         Bench { configuration in
             configuration.listeners.append(TransportAddress(.tls, "192.0.2.1", 5061))
-            configuration.domains["example.org"]?.route = self.partner
+            configuration.domains["example.org"]?.federation.route = self.partner
         }
     }
 

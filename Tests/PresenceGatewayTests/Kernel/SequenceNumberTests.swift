@@ -72,7 +72,7 @@ import Testing
         let bench = Bench {
             $0.naming = NamingConfiguration()
             var domain = DomainConfiguration(side: .simple)
-            domain.discovery = .neverWeaker
+            domain.federation.discovery = .neverWeaker
             domain.keepAlive = .seconds(30)
             $0.domains["example.org"] = domain
         }

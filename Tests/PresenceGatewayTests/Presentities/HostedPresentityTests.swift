@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceGateway
 import SIPCore
 import Testing
@@ -231,7 +232,7 @@ import Testing
 
     @Test("MS-PRES 3.4.5.1.1 a batch names several users, and one of another deployment is told to resubscribe")
     func batch() throws {
-        let bench = Bench { $0.domains["contoso.com"]?.poolFqdn = "sip:pool@contoso.com;gruu;opaque=srvr:HomeServer:x" }
+        let bench = Bench { $0.domains["contoso.com"]?.federation.poolFQDN = "sip:pool@contoso.com;gruu;opaque=srvr:HomeServer:x" }
         service(bench, "rob@fabrikam.com", state(6_500))
         _ = try bench.nextResponse(200, at: Self.client)
         let body = """

@@ -20,7 +20,7 @@ struct BridgeReloadTests {
         let all = try bench.nextRequest(.publish, at: Bench.simple)
         #expect(all.headers.sipIfMatch == "e1" && all.text.contains("for all") && !all.text.contains("for partners"))
         services.accept(bench, all, tag: "e2")
-        bench.reconfigure { $0.domains["example.org"]?.network = .publicCloud }
+        bench.reconfigure { $0.domains["example.org"]?.federation.network = .publicCloud }
         let partners = try bench.nextRequest(.publish, at: Bench.simple)
         #expect(partners.headers.sipIfMatch == "e2" && partners.text.contains("for partners") && !partners.text.contains("for all"))
         services.accept(bench, partners, tag: "e3")

@@ -155,7 +155,7 @@ struct PIDFBridgeTests {
         #expect(shown.text.contains("for partners"))
         for hidden in ["for friends", "for the blocked", "for myself", "for all"] { #expect(!shown.text.contains(hidden)) }
 
-        let colleagues = Self.bench { $0.domains["example.org"]?.network = .sameEnterprise }
+        let colleagues = Self.bench { $0.domains["example.org"]?.federation.network = .sameEnterprise }
         let inside = try published(colleagues, .note("for all"), .note("for colleagues", in: 200), .note("out", in: 100), tag: "e1")
         #expect(inside.text.contains("for colleagues") && !inside.text.contains("for all"))
     }
@@ -165,7 +165,7 @@ struct PIDFBridgeTests {
         var whole = Bench.Publication.state(6_500, in: 200)
         whole.body = whole.body.replacingOccurrences(of: "</availability>", with: "</availability><activity token=\"on-the-phone\"/>")
         for network in DomainNetwork.allCases {
-            let bench = Self.bench { $0.domains["example.org"]?.network = network }
+            let bench = Self.bench { $0.domains["example.org"]?.federation.network = network }
             let shown = try published(bench, .state(6_500, in: 100), whole, .note("In town", in: 200), tag: "e1")
             #expect(shown.text.contains("on-the-phone") && shown.text.contains("In town"), "\(network): \(shown.text)")
         }

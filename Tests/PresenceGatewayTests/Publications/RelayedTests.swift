@@ -66,15 +66,15 @@ struct RelayedTests {
         let bench = PIDFBridgeTests.bench()
         let alice = PIDFBridgeTests.alice
         _ = try services.published(bench, .state(6_500), tag: "e1")
-        bench.reconfigure { $0.domains["example.org"]?.side = .enterprise }
+        bench.reconfigure { $0.domains["example.org"]?.federation.side = .enterprise }
         words.publish(bench, alice, body: Bench.pidf(alice, activity: "busy"))
         #expect(bench.gateway.counts.publicationBridges == 2)
         #expect(bench.gateway.presentities(at: bench.now).rows.map(\.presentity) == ["sip:\(alice)"])
         #expect(try explain(bench, alice) != nil)
         bench.clear()
         bench.reconfigure {
-            $0.domains["example.org"]?.side = .simple
-            $0.domains["example.org"]?.hosted = true
+            $0.domains["example.org"]?.federation.side = .simple
+            $0.domains["example.org"]?.federation.isHosted = true
         }
         words.publish(bench, alice, body: Bench.pidf(alice, activity: "busy"))
         #expect(bench.gateway.counts.publications == 1)

@@ -278,7 +278,7 @@ import Testing
             (DomainNetwork.sameEnterprise, 3_500), (.federated, 6_500), (.publicCloud, 9_500),
         ])
     func network(network: DomainNetwork, availability: Int) throws {
-        let bench = Bench { $0.domains["contoso.com"]?.network = network }
+        let bench = Bench { $0.domains["contoso.com"]?.federation.network = network }
         try bench.publish("rob@fabrikam.com", .state(3_500, in: 100), .state(6_500, in: 200), .state(9_500, in: 300))
         try bench.setMembers("rob@fabrikam.com", 100, "sameEnterprise")
         try bench.setMembers("rob@fabrikam.com", 200, "federated")

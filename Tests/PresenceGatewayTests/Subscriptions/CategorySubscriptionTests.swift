@@ -1,3 +1,4 @@
+import FederationRouting
 import PresenceDocuments
 import PresenceGateway
 import SIPCore
@@ -171,7 +172,7 @@ import Testing
     @Test("MS-PRES 3.4.5.1.3.1 another pool of the deployment: resubscribe with its GRUU, an attribute of its own [R191, R199]")
     func otherPool() throws {
         let pool = CategorySubscriptionTests.pool
-        let (response, instance) = try instanceState("bob@contoso.com") { $0.domains["contoso.com"]?.poolFqdn = pool }
+        let (response, instance) = try instanceState("bob@contoso.com") { $0.domains["contoso.com"]?.federation.poolFQDN = pool }
         #expect(instance == RLMIInstance(id: "0", state: .resubscribe, cid: "bob@contoso.com", poolFqdn: pool))
         #expect(response.text.contains("cid=\"bob@contoso.com\" "))
     }

@@ -40,7 +40,7 @@ import Testing
     )
     func answer() throws {
         let bench = Bench {
-            $0.domains["contoso.com"]?.poolFqdn = Self.pool
+            $0.domains["contoso.com"]?.federation.poolFQDN = Self.pool
             $0.domains["adatum.example"] = DomainConfiguration(side: .enterprise, route: Bench.enterprise)
         }
         bench.send(

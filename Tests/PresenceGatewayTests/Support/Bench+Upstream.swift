@@ -11,7 +11,7 @@ extension Bench {
     /// A gateway that is trusted inside contoso.com.
     static func trusted(store: (any GatewayStore)? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }) -> Bench {
         Bench(store: store) {
-            $0.domains["contoso.com"]?.network = .sameEnterprise
+            $0.domains["contoso.com"]?.federation.network = .sameEnterprise
             change(&$0)
         }
     }

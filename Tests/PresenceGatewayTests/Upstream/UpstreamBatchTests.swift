@@ -40,7 +40,7 @@ import Testing
     func configuredPool() throws {
         let bench = Bench { configuration in
             configuration.domains["contoso.com"]?.upstream = .batch
-            configuration.domains["contoso.com"]?.poolFqdn = Bench.poolOne
+            configuration.domains["contoso.com"]?.federation.poolFQDN = Bench.poolOne
         }
         try bench.watch("bob@contoso.com")
         #expect(try bench.nextRequest(.subscribe, at: Bench.enterprise).requestURI == Bench.poolOne)
@@ -263,7 +263,7 @@ import Testing
 
     @Test("after a restart a batch is asked for once, for all its resources")
     func restart() throws {
-        let bench = Bench(store: MemoryStore()) { $0.domains["contoso.com"]?.network = .sameEnterprise }
+        let bench = Bench(store: MemoryStore()) { $0.domains["contoso.com"]?.federation.network = .sameEnterprise }
         _ = try watching("bob@contoso.com", "eve@contoso.com", on: bench)
         try bench.restart()
         bench.pass(.seconds(1))

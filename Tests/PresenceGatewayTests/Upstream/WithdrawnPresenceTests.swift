@@ -79,7 +79,7 @@ import Testing
     func aloneInAList() throws {
         let bench = bench {
             $0.domains["contoso.com"]?.whenLost = .pending
-            $0.domains["contoso.com"]?.network = .federated
+            $0.domains["contoso.com"]?.federation.network = .federated
         }
         ListWatcherTests.subscribe(bench, ["bob@contoso.com"])
         _ = try bench.nextResponse(200, at: Bench.simple)
@@ -132,7 +132,7 @@ import Testing
 
     @Test("RFC 6665 4.4.3: who asks once is shown nothing of what comes with the word pending")
     func pendingPoll() throws {
-        let bench = bench { $0.domains["contoso.com"]?.network = .federated }
+        let bench = bench { $0.domains["contoso.com"]?.federation.network = .federated }
         bench.send(bench.subscribe("dan@example.org", to: "bob@contoso.com", expires: 0, via: Bench.simple), from: Bench.simple)
         _ = try bench.nextResponse(200, at: Bench.simple)
         let fetch = try bench.nextRequest(.subscribe, at: Bench.enterprise)

@@ -3,22 +3,22 @@ import SIPCore
 import ScriptedPeers
 
 /// Behavior of a simulated store engine.
-public struct StoreConditions: Sendable, Hashable {
+package struct StoreConditions: Sendable, Hashable {
     /// Minimum time from a request to its execution, and from there to its result.
-    public var delay: TimeSpan
+    package var delay: TimeSpan
     /// Additional random time of each way, uniform between zero and this value.
-    public var jitter: TimeSpan
+    package var jitter: TimeSpan
     /// Probability, for each request, that it and the later ones of its connection are lost, 0...1.
-    public var requestLoss: Double
+    package var requestLoss: Double
     /// Probability, for each result, that it and the later ones of its connection are lost, 0...1.
-    public var resultLoss: Double
+    package var resultLoss: Double
     /// Probability, for each request, that its connection ends while it is under way, 0...1.
-    public var connectionLoss: Double
+    package var connectionLoss: Double
     /// Time from the first lost request or result until the process gives the connection up.
-    public var patience: TimeSpan
+    package var patience: TimeSpan
 
     /// Creates conditions; by default a delay of 1 ms each way without any failure.
-    public init(
+    package init(
         delay: TimeSpan = .milliseconds(1), jitter: TimeSpan = .zero, requestLoss: Double = 0, resultLoss: Double = 0,
         connectionLoss: Double = 0, patience: TimeSpan = .seconds(5)
     ) {
@@ -31,11 +31,11 @@ public struct StoreConditions: Sendable, Hashable {
     }
 
     /// Results after 2 ms, no failures.
-    public static let prompt = StoreConditions()
+    package static let prompt = StoreConditions()
     /// Results after 0.1 to 2.1 s.
-    public static let slow = StoreConditions(delay: .milliseconds(50), jitter: .seconds(1))
+    package static let slow = StoreConditions(delay: .milliseconds(50), jitter: .seconds(1))
     /// Results after 2 to 402 ms; connections end with every eighth request.
-    public static let unreliable = StoreConditions(jitter: .milliseconds(200), requestLoss: 0.03, resultLoss: 0.04, connectionLoss: 0.06)
+    package static let unreliable = StoreConditions(jitter: .milliseconds(200), requestLoss: 0.03, resultLoss: 0.04, connectionLoss: 0.06)
 }
 
 /// Store engine in virtual time: carries out the requests of gateway processes on a table of records.
@@ -51,23 +51,23 @@ public struct StoreConditions: Sendable, Hashable {
 /// as failed. Commits that build on them fail on the new connection.
 ///
 /// The events of the network carry the requests; there is no clock and no thread, and equal seeds give equal runs.
-public final class SimulatedStore {
+package final class SimulatedStore {
     /// Number of troubles since the start.
-    public struct Counts: Sendable, Hashable {
+    package struct Counts: Sendable, Hashable {
         /// Connections that were given up.
-        public var reconnections = 0
+        package var reconnections = 0
         /// Commits that are stored, and were reported as failed.
-        public var storedUnknown = 0
+        package var storedUnknown = 0
         /// Commits that are not stored because of a lost connection.
-        public var lost = 0
+        package var lost = 0
         /// Commits of a process that were carried out after its end.
-        public var storedAfterEnd = 0
+        package var storedAfterEnd = 0
 
         /// Creates counts of zero.
-        public init() {}
+        package init() {}
 
         /// Adds the counts of another engine.
-        public static func += (sum: inout Counts, other: Counts) {
+        package static func += (sum: inout Counts, other: Counts) {
             sum.reconnections += other.reconnections
             sum.storedUnknown += other.storedUnknown
             sum.lost += other.lost
@@ -76,25 +76,25 @@ public final class SimulatedStore {
     }
 
     /// The stored records.
-    public let table: MemoryStore
+    package let table: MemoryStore
     /// Delays and losses of the next requests.
-    public var conditions: StoreConditions
+    package var conditions: StoreConditions
     /// Whether requests that arrive wait until this is false again.
-    public var isStalled = false {
+    package var isStalled = false {
         didSet { if !isStalled { for connection in connections { connection.work() } } }
     }
     /// Whether the commits under way end with their connection. false breaks a rule: they may be carried out up to 30 s later, beside those
     /// of the new connection.
-    public var fencesConnections = true
+    package var fencesConnections = true
     /// Troubles so far.
-    public internal(set) var counts = Counts()
+    package internal(set) var counts = Counts()
 
     let network: SimulatedNetwork
     var random: SeededRandom
     private var connections: [SimulatedStoreConnection] = []
 
     /// Creates an engine; its random generator depends on the seed only.
-    public init(table: MemoryStore = MemoryStore(), on network: SimulatedNetwork, seed: UInt64, conditions: StoreConditions = .prompt) {
+    package init(table: MemoryStore = MemoryStore(), on network: SimulatedNetwork, seed: UInt64, conditions: StoreConditions = .prompt) {
         self.table = table
         self.network = network
         self.conditions = conditions
@@ -102,26 +102,26 @@ public final class SimulatedStore {
     }
 
     /// Adds a process.
-    public func connect() -> SimulatedStoreConnection {
+    package func connect() -> SimulatedStoreConnection {
         let connection = SimulatedStoreConnection(self)
         connections.append(connection)
         return connection
     }
 
     /// Ends the connections of all processes, as a restart of the engine does; they continue on new ones.
-    public func endConnections() {
+    package func endConnections() {
         for connection in connections { connection.reconnect() }
     }
 
     /// Decides the requests of ended processes: each is carried out now, or is not carried out at all. A process calls it before it reads
     /// the table.
-    public func settle() {
+    package func settle() {
         for connection in connections where connection.isEnded { connection.abandon() }
         connections.removeAll(where: \.isEnded)
     }
 
     /// Number of requests without a result.
-    public var inFlight: Int { connections.reduce(0) { $0 + $1.inFlight } }
+    package var inFlight: Int { connections.reduce(0) { $0 + $1.inFlight } }
 
     /// Random time of one way.
     func travelTime() -> TimeSpan {

@@ -7,7 +7,7 @@ import ScriptedPeers
 ///     sent --delay--> arrived --engine works--> carried out --delay--> reported
 ///       |                |                          |
 ///       +----------------+--------------------------+--connection ends--> reported as failed
-public final class SimulatedStoreConnection: StoreLink {
+package final class SimulatedStoreConnection: StoreLink {
     /// Request without a result at the process.
     private struct Pending {
         let request: StoreRequest
@@ -16,9 +16,9 @@ public final class SimulatedStoreConnection: StoreLink {
     }
 
     /// Receives each result, in the order of the requests.
-    public var receiver: ((StoreResult, Instant) -> Void)?
+    package var receiver: ((StoreResult, Instant) -> Void)?
     /// Whether the process has ended.
-    public private(set) var isEnded = false
+    package private(set) var isEnded = false
 
     private unowned let store: SimulatedStore
     private var session: StoreSession
@@ -42,7 +42,7 @@ public final class SimulatedStoreConnection: StoreLink {
     }
 
     /// Sends a request; ignored after ``end()``.
-    public func send(_ request: StoreRequest) {
+    package func send(_ request: StoreRequest) {
         guard !isEnded else { return }
         if !losesRequests, store.random.chance(store.conditions.requestLoss) {
             losesRequests = true
@@ -59,13 +59,13 @@ public final class SimulatedStoreConnection: StoreLink {
     }
 
     /// Ends the link with its process; ``SimulatedStore/settle()`` decides the requests that are still under way.
-    public func end() {
+    package func end() {
         isEnded = true
         receiver = nil
     }
 
     /// Gives the connection up: the outcome of the requests under way is unknown.
-    public func reconnect() {
+    package func reconnect() {
         guard !isEnded else { return }
         let unknown = pending.map(\.request)
         abandon()

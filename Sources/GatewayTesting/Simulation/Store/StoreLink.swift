@@ -2,7 +2,7 @@ import PresenceGateway
 import SIPCore
 
 /// Path of the requests of one gateway process to its store, and of the results back.
-public protocol StoreLink: AnyObject {
+package protocol StoreLink: AnyObject {
     /// Receives each result, in the order of the requests.
     var receiver: ((StoreResult, Instant) -> Void)? { get set }
     /// Sends a request.

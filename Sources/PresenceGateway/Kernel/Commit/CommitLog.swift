@@ -33,7 +33,7 @@ struct CommitLog {
         var isEmpty: Bool { !hasChanges && steps.isEmpty && messages.isEmpty }
     }
 
-    /// What the store does at present.
+    /// Present activity of the store.
     enum Phase {
         case working
         /// The records of a failed commit are read again.

@@ -4,7 +4,7 @@
 /// their records in one call (group commit), so that after each successful commit the store holds exactly the state of the tables.
 ///
 /// One store serves one shard; several may share a database.
-public protocol GatewayStore: AnyObject {
+package protocol GatewayStore: AnyObject {
     /// Stores all of the changes or none.
     /// - Throws: if they are not stored: disk full, database locked, damaged or gone. The gateway passes them again, with later ones.
     func commit(_ changes: [StoreChange]) throws(StoreFailure)
@@ -20,7 +20,7 @@ public protocol GatewayStore: AnyObject {
 }
 
 /// Change of the stored records; each key appears once in a commit.
-public enum StoreChange: Hashable, Sendable {
+package enum StoreChange: Hashable, Sendable {
     /// Adds the record, or replaces the one with its key.
     case put(StoreRecord)
     /// Removes the record with the key, if there is one.
@@ -30,32 +30,32 @@ public enum StoreChange: Hashable, Sendable {
 }
 
 /// Failure of a store to write or read records.
-public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
+package struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Message of the database, with the file's name if there is one.
-    public var description: String
+    package var description: String
 
     /// Creates a failure.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// Store in memory, for tests that stop a gateway and restore another from its records.
-public final class MemoryStore: GatewayStore {
+package final class MemoryStore: GatewayStore {
     /// Records by key.
-    public private(set) var records: [StoreKey: StoreRecord] = [:]
+    package private(set) var records: [StoreKey: StoreRecord] = [:]
     /// Clock of the newest commit.
-    public private(set) var clock: StoredClock?
+    package private(set) var clock: StoredClock?
     /// Number of commits, failed ones included.
-    public private(set) var commits = 0
+    package private(set) var commits = 0
     /// Failure of all commits while set.
-    public var failure: StoreFailure?
+    package var failure: StoreFailure?
     /// Failure of all loads while set.
-    public var loadFailure: StoreFailure?
+    package var loadFailure: StoreFailure?
 
     /// Creates an empty store.
-    public init() {}
+    package init() {}
 
     /// Stores the changes.
-    public func commit(_ changes: [StoreChange]) throws(StoreFailure) {
+    package func commit(_ changes: [StoreChange]) throws(StoreFailure) {
         commits += 1
         if let failure { throw failure }
         for change in changes {
@@ -68,17 +68,17 @@ public final class MemoryStore: GatewayStore {
     }
 
     /// All records.
-    public func load() throws(StoreFailure) -> [StoreRecord] {
+    package func load() throws(StoreFailure) -> [StoreRecord] {
         if let loadFailure { throw loadFailure }
         return Array(records.values)
     }
 
     /// The stored ones of the records with these keys.
-    public func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] {
+    package func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] {
         if let loadFailure { throw loadFailure }
         return keys.compactMap { records[$0] }
     }
 
     /// The clock of the newest commit.
-    public func loadClock() throws(StoreFailure) -> StoredClock? { clock }
+    package func loadClock() throws(StoreFailure) -> StoredClock? { clock }
 }

@@ -1,7 +1,7 @@
 import SIPCore
 
 /// Key of a record in a ``GatewayStore``. Users and presentities are named by their `aorKey`.
-public enum StoreKey: Hashable, Sendable {
+package enum StoreKey: Hashable, Sendable {
     /// The user's own data: category publications, memberships, subscribers, delegates (MS-PRES 2.2.2.3.2).
     case presentity(String)
     /// A PIDF publication, by its entity-tag (RFC 3903).
@@ -51,7 +51,7 @@ public enum StoreKey: Hashable, Sendable {
 }
 
 /// Record of a ``GatewayStore``.
-public enum StoreRecord: Hashable, Sendable {
+package enum StoreRecord: Hashable, Sendable {
     case presentity(StoredPresentity)
     case publication(StoredPublication)
     case dialog(StoredDialog)
@@ -64,7 +64,7 @@ public enum StoreRecord: Hashable, Sendable {
     case signOff(StoredSignOff)
 
     /// Key of the record.
-    public var key: StoreKey {
+    package var key: StoreKey {
         switch self {
         case .presentity(let stored): .presentity(stored.user)
         case .publication(let stored): .publication(presentity: stored.presentity, tag: stored.tag)
@@ -81,20 +81,20 @@ public enum StoreRecord: Hashable, Sendable {
 }
 
 /// Enhanced presence data of a user.
-public struct StoredPresentity: Hashable, Sendable {
+package struct StoredPresentity: Hashable, Sendable {
     /// The user's `aorKey`.
-    public var user: String
+    package var user: String
     /// The user's URI as written in responses.
-    public var uri: String
+    package var uri: String
     /// Self document (MS-PRES 2.2.2.3.2); `expires` of its instances counts from their `publishTime`.
-    public var document: [UInt8]
+    package var document: [UInt8]
     /// Keys of its instances that this server computed (MS-PRES 3.8): `CONTAINER/INSTANCE/CATEGORY`.
-    public var computed: [String]
+    package var computed: [String]
     /// Whether the user's newest state was published by PUBLISH.
-    public var isSimpleNewer: Bool
+    package var isSimpleNewer: Bool
 
     /// Creates a record.
-    public init(user: String, uri: String, document: [UInt8], computed: [String] = [], isSimpleNewer: Bool) {
+    package init(user: String, uri: String, document: [UInt8], computed: [String] = [], isSimpleNewer: Bool) {
         self.user = user
         self.uri = uri
         self.document = document
@@ -104,26 +104,26 @@ public struct StoredPresentity: Hashable, Sendable {
 }
 
 /// A PIDF publication (RFC 3903).
-public struct StoredPublication: Hashable, Sendable {
+package struct StoredPublication: Hashable, Sendable {
     /// The presentity's `aorKey`.
-    public var presentity: String
+    package var presentity: String
     /// The presentity's URI as written in documents.
-    public var uri: String
+    package var uri: String
     /// Entity-tag of the publication.
-    public var tag: String
+    package var tag: String
     /// Published body.
-    public var document: [UInt8]
+    package var document: [UInt8]
     /// Position among the presentity's publications, by arrival of the newest body; it grows.
-    public var number: UInt64
+    package var number: UInt64
     /// Arrival of the newest body.
-    public var arrived: Instant
+    package var arrived: Instant
     /// End of the publication without a refresh.
-    public var expiry: Instant
+    package var expiry: Instant
     /// Ids given to its elements in the composed document, where they differ (XML Schema part 2 3.3.8).
-    public var ids: [String: String]
+    package var ids: [String: String]
 
     /// Creates a record.
-    public init(
+    package init(
         presentity: String, uri: String, tag: String, document: [UInt8], number: UInt64, arrived: Instant, expiry: Instant,
         ids: [String: String]
     ) {
@@ -139,28 +139,28 @@ public struct StoredPublication: Hashable, Sendable {
 }
 
 /// Registration of an endpoint (RFC 3261 10.3).
-public struct StoredRegistration: Hashable, Sendable {
+package struct StoredRegistration: Hashable, Sendable {
     /// The user's `aorKey`.
-    public var user: String
+    package var user: String
     /// Distinguishes it from the user's other registrations: the endpoint's UUID, or else the Contact URI.
-    public var place: String
+    package var place: String
     /// UUID of the endpoint; nil: none.
-    public var endpoint: String?
+    package var endpoint: String?
     /// Contact header value of the REGISTER.
-    public var contact: String
+    package var contact: String
     /// Call-ID of the last REGISTER.
-    public var callID: String
+    package var callID: String
     /// CSeq number of the last REGISTER.
-    public var cSeq: UInt32
+    package var cSeq: UInt32
     /// End of the registration without a refresh.
-    public var expiry: Instant
+    package var expiry: Instant
     /// Listener that received the last REGISTER.
-    public var local: TransportAddress
+    package var local: TransportAddress
     /// Source address of the last REGISTER.
-    public var remote: TransportAddress
+    package var remote: TransportAddress
 
     /// Creates a record.
-    public init(
+    package init(
         user: String, place: String, endpoint: String?, contact: String, callID: String, cSeq: UInt32, expiry: Instant,
         local: TransportAddress, remote: TransportAddress
     ) {
@@ -177,16 +177,16 @@ public struct StoredRegistration: Hashable, Sendable {
 }
 
 /// Contact list or access control list of a user, with the number of its last change.
-public struct StoredUserDocument: Hashable, Sendable {
+package struct StoredUserDocument: Hashable, Sendable {
     /// The user's `aorKey`.
-    public var user: String
+    package var user: String
     /// `deltaNum` on which the next change is based.
-    public var deltaNumber: UInt32
+    package var deltaNumber: UInt32
     /// The document as XML.
-    public var document: [UInt8]
+    package var document: [UInt8]
 
     /// Creates a record.
-    public init(user: String, deltaNumber: UInt32, document: [UInt8]) {
+    package init(user: String, deltaNumber: UInt32, document: [UInt8]) {
         self.user = user
         self.deltaNumber = deltaNumber
         self.document = document

@@ -1,5 +1,5 @@
 /// Work of a shard for its store, carried out in order.
-public enum StoreRequest: Hashable, Sendable {
+package enum StoreRequest: Hashable, Sendable {
     /// Stores all of the changes or none.
     /// - Parameters:
     ///   - number: greater than all earlier numbers of the shard.
@@ -10,7 +10,7 @@ public enum StoreRequest: Hashable, Sendable {
 }
 
 /// Outcome of a ``StoreRequest``, in the order of the requests.
-public enum StoreResult: Hashable, Sendable {
+package enum StoreResult: Hashable, Sendable {
     /// The changes are stored.
     case committed(number: UInt64)
     /// The changes are not stored, or it is unknown whether they are.
@@ -20,16 +20,16 @@ public enum StoreResult: Hashable, Sendable {
 }
 
 /// Requests of one shard to its store: after a failed commit those fail that build on it.
-public struct StoreSession {
+package struct StoreSession {
     private let store: any GatewayStore
     /// Number of the last stored commit.
     private var last: UInt64?
 
     /// Creates a session without earlier commits.
-    public init(_ store: any GatewayStore) { self.store = store }
+    package init(_ store: any GatewayStore) { self.store = store }
 
     /// Carries out a request.
-    public mutating func perform(_ request: StoreRequest) -> StoreResult {
+    package mutating func perform(_ request: StoreRequest) -> StoreResult {
         do throws(StoreFailure) {
             switch request {
             case .commit(let number, let predecessor, let changes):
@@ -46,18 +46,18 @@ public struct StoreSession {
     }
 
     /// Whether the commit on which another one builds is stored.
-    public func mayCommit(after predecessor: UInt64?) -> Bool { predecessor == nil || predecessor == last }
+    package func mayCommit(after predecessor: UInt64?) -> Bool { predecessor == nil || predecessor == last }
 
     /// Notes a stored commit.
-    public mutating func noteCommitted(_ number: UInt64) { last = number }
+    package mutating func noteCommitted(_ number: UInt64) { last = number }
 
     /// Failure of a commit that builds on a failed one.
-    public static let predecessorFailed = StoreFailure("an earlier commit on which this one builds failed")
+    package static let predecessorFailed = StoreFailure("an earlier commit on which this one builds failed")
 }
 
 extension StoreRequest {
     /// The result of the request if the store fails.
-    public func failed(_ failure: StoreFailure) -> StoreResult {
+    package func failed(_ failure: StoreFailure) -> StoreResult {
         switch self {
         case .commit(let number, _, _): .failed(number: number, failure)
         case .read(let number, _): .read(number: number, .failure(failure))

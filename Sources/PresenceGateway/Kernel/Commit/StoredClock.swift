@@ -7,14 +7,14 @@ import XMLCore
 /// A process reads the wall clock once and counts evenly from there, so that setting the clock changes no lifetime in memory. Stored
 /// times are on this scale. The record holds the step of the wall clock since, so that the next process, which starts from the present
 /// wall clock, can move all times to its scale.
-public struct StoredClock: Hashable, Sendable {
+package struct StoredClock: Hashable, Sendable {
     /// Time of the newest commit, on the scale of the store.
-    public var committed: Instant
+    package var committed: Instant
     /// Amount by which the wall clock is ahead of that scale.
-    public var step: TimeSpan
+    package var step: TimeSpan
 
     /// Creates a record.
-    public init(committed: Instant, step: TimeSpan) {
+    package init(committed: Instant, step: TimeSpan) {
         self.committed = committed
         self.step = step
     }
@@ -36,7 +36,7 @@ extension TimeSpan {
 
 extension GatewayStore {
     /// All records, with times on the scale of a process that starts now; the store is rewritten if its scale differs.
-    public func load(at now: Instant) throws(StoreFailure) -> [StoreRecord] {
+    package func load(at now: Instant) throws(StoreFailure) -> [StoreRecord] {
         let records = try load()
         guard let shift = try loadClock()?.shift(at: now), shift != .zero else { return records }
         let shifted = records.map { $0.shifted(by: shift) }

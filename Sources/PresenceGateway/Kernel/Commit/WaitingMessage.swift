@@ -26,12 +26,13 @@ struct CommitScope {
     /// Local tag; nil: no dialog.
     let dialog: String?
     /// Number of the newest commit that changes others; 0: none.
-    var others: UInt64 = 0
+    let others: UInt64
 
-    init(_ one: String, _ other: String, ofDialog tag: String?) {
+    init(_ one: String, _ other: String, ofDialog tag: String?, others: UInt64 = 0) {
         self.one = one
         self.other = other
         dialog = tag
+        self.others = others
     }
 
     /// - Parameter tag: local tag of the dialog.

@@ -55,30 +55,30 @@ final class Delivery {
 }
 
 /// Settings of name lookup and server selection.
-public struct NamingConfiguration: Hashable, Sendable {
+package struct NamingConfiguration: Hashable, Sendable {
     /// Limits of the cache of DNS answers.
-    public var cache = NameCache.Bounds()
+    package var cache = NameCache.Bounds()
     /// Pauses and limits for servers that failed.
-    public var health = TargetHealth.Policy()
+    package var health = TargetHealth.Policy()
     /// Whether IPv6 addresses are tried before IPv4 addresses.
-    public var prefersIPv6 = false
+    package var prefersIPv6 = false
     /// Most servers that one request tries.
-    public var targetsPerRequest = 4
+    package var targetsPerRequest = 4
     /// Longest wait for a connection to a server, TLS included, while another server is left.
-    public var connectPatience: TimeSpan = .seconds(2)
+    package var connectPatience: TimeSpan = .seconds(2)
     /// Longest wait of a request for DNS answers.
-    public var wait: TimeSpan = .seconds(10)
+    package var wait: TimeSpan = .seconds(10)
     /// Most requests that wait for DNS; further ones fail at once.
-    public var waiting = 10_000
+    package var waiting = 10_000
     /// Most requests that wait for one hop target, so that a partner with broken names does not block others.
-    public var waitingPerTarget = 1_000
+    package var waitingPerTarget = 1_000
     /// Most hop targets with known servers; when full, the hop target that expires first is removed.
-    public var hopTargets = 10_000
+    package var hopTargets = 10_000
     /// Time after expiry for which the last servers are used while DNS fails.
-    public var staleness: TimeSpan = .seconds(3_600)
+    package var staleness: TimeSpan = .seconds(3_600)
     /// Pause before another lookup after a DNS outage, for expired servers and for results with unanswered questions.
-    public var outagePause: TimeSpan = .seconds(30)
+    package var outagePause: TimeSpan = .seconds(30)
 
     /// Creates the default settings: 4 servers per request, 2 s per connection, 10 s for DNS, 10,000 waiting requests and hop targets.
-    public init() {}
+    package init() {}
 }

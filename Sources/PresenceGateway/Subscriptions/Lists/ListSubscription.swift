@@ -7,15 +7,22 @@ struct ListSubscription {
     /// Request-URI of the SUBSCRIBE; names the list in every notification.
     let uri: String
     /// URIs of the list as written by the watcher, by `aorKey`.
-    var written: [String: String]
+    let written: [String: String]
     /// Version of the next notification: 0 for the first, then incremented by 1 (RFC 4662 5.2).
-    var version: UInt32 = 0
+    private(set) var version: UInt32
     /// Time at which pending changes are notified together; the rate is the server's choice (RFC 4662 4.10).
-    var spacedUntil: Instant?
+    private(set) var spacedUntil: Instant?
 
-    init(uri: String, written: [String: String]) {
+    init(uri: String, written: [String: String], version: UInt32 = 0) {
         self.uri = uri
         self.written = written
+        self.version = version
+    }
+
+    /// Counts a notification of the list, and starts its spacing.
+    mutating func noteNotified(spacedUntil: Instant) {
+        version &+= 1
+        self.spacedUntil = spacedUntil
     }
 
     func written(_ uri: SIPURI) -> String { written[uri.aorKey] ?? uri.description }

@@ -55,8 +55,7 @@ extension PresenceSubscriptions {
     ) {
         var parties = parties
         for resource in watcher.resources {
-            parties.presentity = resource.uri
-            parties.presentityKey = resource.key
+            parties.name(resource.uri, key: resource.key)
             do throws(Refusal) {
                 let loopMarkers = try HopMark(node: configuration.nodeName, presentity: resource.key).passOn(request.headers)
                 attach(resource, to: watcher, parties: parties, loopMarkers: loopMarkers, isPoll: isPoll, at: now)

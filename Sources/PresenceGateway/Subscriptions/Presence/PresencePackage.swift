@@ -21,7 +21,7 @@ final class PresencePackage: EventPackage {
         if isList { try presence.checkListHead(request.headers) }
         let isBatch = !isList && CategoryRequest.isBatch(request.headers)
         var parties = try screening.parties(request, presentity: isBatch ? to : isList ? request.headers.from?.uri : nil)
-        if isList { parties.presentityKey = request.uri.aorKey }
+        if isList { parties.name(parties.presentity, key: request.uri.aorKey) }
         guard let format = WatcherFormat.negotiate(request.headers, domain: parties.watcherDomain) else { throw .notAcceptable }
         if isBatch && format != .categories || isList && !format.isListable { throw .notAcceptable }
         let list = isList ? try presence.listRequest(request) : nil
@@ -72,8 +72,8 @@ final class PresencePackage: EventPackage {
             let written = (stored.resources.map(\.uri) + stored.rejected.map(\.uri)).compactMap { text in
                 SIPURI(text).map { (configuration.canonical($0).aorKey, text) }
             }
-            list = ListSubscription(uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }))
-            list?.version = stored.listVersion
+            list = ListSubscription(
+                uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }), version: stored.listVersion)
         }
         let subscription = PresenceSubscription(
             presence, format: format, isPartial: isPartial, isBatch: stored.isBatch, list: list, resources: resources,

@@ -2,7 +2,7 @@ import EnhancedPresence
 import FederationRouting
 import SIPCore
 
-/// What a SUBSCRIBE needs of the shards of hosted presentities before it is served.
+/// Views of hosted presentities in other shards that a SUBSCRIBE needs before it is served.
 extension PresenceSubscription {
     func neededViews(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool) -> [WatchDraft] {
         drafts(of: wanted, request, parties, WatcherIdentity(parties.watcher, network: parties.watcherDomain.network), isPoll: isPoll)
@@ -37,10 +37,9 @@ extension PresenceSubscription {
                 flow.routes.rightsRefusal(watcher: parties.watcher, presentity: resource.uri) == nil,
                 flow.directory.has(resource.key) == true || !flow.isInDirectory(resource.uri)
             else { return nil }
-            var draft = WatchDraft(resource, as: format, for: identity)
-            draft.isPoll = isPoll
-            draft.subscriber = flow.admission.newSubscriber(request, parties, resource, format, isPoll: isPoll)
-            return draft
+            return WatchDraft(
+                resource, as: format, for: identity,
+                subscriber: flow.admission.newSubscriber(request, parties, resource, format, isPoll: isPoll), isPoll: isPoll)
         }
     }
 }

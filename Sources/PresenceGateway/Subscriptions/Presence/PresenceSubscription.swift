@@ -150,17 +150,13 @@ final class PresenceSubscription {
         var notified: [WatcherDialog.RejectedResource] = []
         for index in rejected.indices where isNamed(rejected[index]) {
             notified.append(rejected[index])
-            rejected[index].isNotified = true
+            rejected[index].noteNotified()
         }
         return notified
     }
 
     /// Counts a notification of the list, and starts its spacing.
-    func listNotified(spacedUntil: Instant) {
-        guard let version = list?.version else { return }
-        list?.version = version &+ 1
-        list?.spacedUntil = spacedUntil
-    }
+    func listNotified(spacedUntil: Instant) { list?.noteNotified(spacedUntil: spacedUntil) }
 
     /// Ends the wait of a restored list for all of its entries, which are changes now.
     func endResume() {

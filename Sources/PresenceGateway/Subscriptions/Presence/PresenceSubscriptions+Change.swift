@@ -38,8 +38,7 @@ extension PresenceSubscriptions {
                 continue
             }
             let resource = WatchedResource(wanted)
-            parties.presentity = wanted.uri
-            parties.presentityKey = wanted.key
+            parties.name(wanted.uri, key: wanted.key)
             presence.add(resource)
             countWatched(resource, by: watcher)
             attach(resource, to: watcher, parties: parties, loopMarkers: loopMarkers[wanted.key] ?? "", at: now)

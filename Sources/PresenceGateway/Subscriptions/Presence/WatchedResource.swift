@@ -6,7 +6,7 @@ import SIPEvents
 
 /// One presentity in one dialog.
 final class WatchedResource {
-    /// What feeds it.
+    /// Source of its presence.
     enum Feed {
         case none
         /// A record of a hosted presentity in this shard; its key differs from the presentity's while the watcher is blocked.
@@ -90,7 +90,7 @@ final class WatchedResource {
     /// Key of the record shown of a hosted presentity; differs from ``key`` while the watcher is blocked.
     var hostedKey: String { if case .record(let key) = feed { key } else { key } }
 
-    /// What a presentity of another shard shows; nil: nothing was received, or it is not one.
+    /// Presence received from a presentity of another shard; nil: nothing was received, or the presentity is of this shard.
     var received: RenderedPresence? { if case .view(_, let received) = feed { received } else { nil } }
 
     /// The watch of a presentity of another shard; nil: it is not one.

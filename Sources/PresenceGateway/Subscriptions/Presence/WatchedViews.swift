@@ -233,7 +233,7 @@ private struct ParkedSubscribe {
     var waiting: Set<WatchID>
 }
 
-/// What a dialog wants to see of a presentity of another shard.
+/// View that a dialog needs of a presentity of another shard.
 struct WatchDraft {
     let presentity: SIPURI
     let key: String
@@ -241,8 +241,8 @@ struct WatchDraft {
     let categories: [CategoryName]
     let format: WatcherFormat
     let watcher: WatcherIdentity
-    var subscriber: NewSubscriber?
-    var isPoll = false
+    private(set) var subscriber: NewSubscriber?
+    private(set) var isPoll = false
 
     init(_ resource: WatchedResource, of watcher: WatcherDialog) {
         presentity = resource.uri
@@ -253,13 +253,17 @@ struct WatchDraft {
         self.watcher = watcher.identity
     }
 
-    init(_ wanted: CategoryRequest.Resource, as format: WatcherFormat, for watcher: WatcherIdentity) {
+    init(
+        _ wanted: CategoryRequest.Resource, as format: WatcherFormat, for watcher: WatcherIdentity, subscriber: NewSubscriber?, isPoll: Bool
+    ) {
         presentity = wanted.uri
         key = wanted.key
         entity = wanted.entity ?? wanted.uri
         categories = wanted.categories
         self.format = format
         self.watcher = watcher
+        self.subscriber = subscriber
+        self.isPoll = isPoll
     }
 
     /// Whether both want the same view.

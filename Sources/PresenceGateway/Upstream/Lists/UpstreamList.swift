@@ -2,14 +2,14 @@ import SIPCore
 import XMLCore
 
 /// Address of the resource list with which a watcher's presentities of a domain share one subscription (RFC 4662).
-public enum UpstreamLists: Hashable, Sendable {
+package enum UpstreamLists: Hashable, Sendable {
     /// URI of a service that expands the list in the body of the SUBSCRIBE (RFC 5367).
     case adHoc(service: String)
     /// URI of a list that the domain stores for the watcher; `{user}` and `{host}` are replaced by the parts of the watcher's URI.
     case kept(template: String)
 
     /// URI of the list of a watcher; nil: the configured text gives no `sip` or `sips` URI.
-    public func uri(of watcher: SIPURI) -> SIPURI? {
+    package func uri(of watcher: SIPURI) -> SIPURI? {
         let text: String
         switch self {
         case .adHoc(let service): text = service

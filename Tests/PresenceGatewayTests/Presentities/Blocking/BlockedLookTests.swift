@@ -124,12 +124,12 @@ import Testing
         try bench.restart()
         #expect(try Self.poll(bench) == seen.shown)
         #expect(try Self.poll(bench, "eve@contoso.com") == seen.never)
-        bench.reconfigure { $0.domains["contoso.com"]?.network = .publicCloud }
+        bench.reconfigure { $0.domains["contoso.com"]?.federation.network = .publicCloud }
         try bench.publish(Self.rob, .note("third", version: 2))
         #expect(try Self.poll(bench) == seen.shown)
         #expect(try Self.poll(bench, "otto@contoso.com").contains(">second<"), "blocked by its class, as it was then")
         #expect(try Self.poll(bench, "new@contoso.com") == seen.never)
-        try bench.restart(after: .seconds(60)) { $0.domains["contoso.com"]?.network = .publicCloud }
+        try bench.restart(after: .seconds(60)) { $0.domains["contoso.com"]?.federation.network = .publicCloud }
         #expect(try Self.poll(bench, "otto@contoso.com").contains(">second<"))
     }
 
