@@ -14,8 +14,9 @@ protocol Persistent: AnyObject {
     /// - Returns: false if the record cannot be read, or belongs to a domain that is no longer configured.
     func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool
 
-    /// Completes a phase of a restart, after the records of all flows in it.
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant)
+    /// Completes a phase of a restart, after the records of all flows in it, or a part of at most ``Restart/stepLimit`` records.
+    /// - Returns: whether the phase is complete; false: it is to be called again.
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool
 
     // MARK: failed commits
 
@@ -25,5 +26,5 @@ protocol Persistent: AnyObject {
 }
 
 extension Persistent {
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {}
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool { true }
 }
