@@ -15,6 +15,29 @@ struct RowSelection {
         arguments = StatementArguments(columns.map { Optional($0.value) })
     }
 
+    /// Selects the rows of a slice by the column `part`.
+    /// - Parameter condition: a further condition; nil: none.
+    init(_ slice: PartitionSlice, and condition: String? = nil) {
+        self.condition = " WHERE \(Self.slice)" + (condition.map { " AND \($0)" } ?? "")
+        arguments = Self.arguments(slice)
+    }
+
+    /// Selects the rows that belong to rows of another table in a slice.
+    /// - Parameters:
+    ///   - key: column with the key of the other table.
+    ///   - condition: a further condition for the rows of the other table; nil: none.
+    init(_ key: String, of table: String, in slice: PartitionSlice, and condition: String? = nil) {
+        self.condition =
+            " WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(Self.slice)" + (condition.map { " AND \($0)" } ?? "") + ")"
+        arguments = Self.arguments(slice)
+    }
+
+    private static let slice = "part BETWEEN ? AND ? AND part % ? = ?"
+
+    private static func arguments(_ slice: PartitionSlice) -> StatementArguments {
+        [slice.numbers.lowerBound, slice.numbers.upperBound, slice.shards, slice.shard]
+    }
+
     /// Reads the rows of a table, sorted by `order` if there is one.
     func rows(of table: String, order: String? = nil, _ database: Database) throws -> [Row] {
         let sql = "SELECT * FROM \(table)\(condition)" + (order.map { " ORDER BY \($0)" } ?? "")

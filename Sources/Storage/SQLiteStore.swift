@@ -110,10 +110,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
                     switch change {
                     case .put(let record): try put(record, database)
                     case .remove(let key): try remove(key, database)
-                    case .clock(let clock):
-                        try database.run(
-                            "INSERT OR REPLACE INTO clock (id, committed, step) VALUES (1, ?, ?)",
-                            [clock.committed.nanosecondsSince1970, clock.step.nanoseconds])
+                    case .clock(let clock): try put(clock, database)
                     }
                 }
                 return .commit
@@ -163,6 +160,61 @@ package final class SQLiteStore: GatewayStore, Sendable {
         }
     }
 
+    /// Reads the records of these kinds in a slice, by the indexes of partitions.
+    /// - Throws: `StoreFailure` as ``load()``.
+    package func load(_ kinds: Set<StoreKind>, of slice: PartitionSlice) throws(StoreFailure) -> [StoreRecord] {
+        do {
+            return try database.read { database in
+                try StoreKind.allCases.filter(kinds.contains).flatMap { try records($0, of: slice, database) }
+            }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// Assigns every dialog and upstream subscription to a partition, and writes those with another one than before.
+    /// - Throws: `StoreFailure` as ``commit(_:)`` and ``load()``.
+    package func assignDialogs(by partition: (DialogAssignment) -> Int) throws(StoreFailure) {
+        do {
+            try database.inTransaction(.immediate) { database in
+                for (table, details) in [("dialog", "details"), ("leg", "'' AS details")] {
+                    var moved: [(tag: String, part: Int)] = []
+                    let rows = try Row.fetchCursor(database, sql: "SELECT tag, owner, watcher, part, \(details) FROM \(table)")
+                    while let row = try rows.next() {
+                        let columns = Columns(table: table, row: row)
+                        let assignment = DialogAssignment(
+                            tag: try columns.text("tag"), owner: try columns.text("owner"), watcher: try columns.text("watcher"),
+                            details: try columns.pairs("details"))
+                        let part = partition(assignment)
+                        if try columns.integer("part") != part { moved.append((assignment.tag, part)) }
+                    }
+                    for (tag, part) in moved { try database.run("UPDATE \(table) SET part = ? WHERE tag = ?", [part, tag]) }
+                }
+                return .commit
+            }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// Moves all times by a span, and stores the clock, in one transaction; at most 64 partitions are in memory at a time.
+    /// - Throws: `StoreFailure` as ``commit(_:)`` and ``load()``.
+    package func shiftTimes(by span: TimeSpan, _ clock: StoredClock) throws(StoreFailure) {
+        do {
+            try database.inTransaction(.immediate) { database in
+                for slice in PartitionSlice.slices(of: 0, among: 1, size: 64) {
+                    for kind in StoreKind.allCases {
+                        for record in try records(kind, of: slice, database) { try put(record.shifted(by: span), database) }
+                    }
+                }
+                try put(clock, database)
+                return .commit
+            }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
     /// Reads the stored clock; nil if no commit has stored one yet.
     package func loadClock() throws(StoreFailure) -> StoredClock? {
         do {
@@ -192,6 +244,12 @@ package final class SQLiteStore: GatewayStore, Sendable {
         }
     }
 
+    private func put(_ clock: StoredClock, _ database: Database) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO clock (id, committed, step) VALUES (1, ?, ?)",
+            [clock.committed.nanosecondsSince1970, clock.step.nanoseconds])
+    }
+
     private func remove(_ key: StoreKey, _ database: Database) throws {
         let (table, row) = key.place
         try row.remove(from: table, database)
@@ -211,6 +269,24 @@ package final class SQLiteStore: GatewayStore, Sendable {
         case .bridge: try BridgeTable.load(database, row).map(StoreRecord.bridge)
         case .shownWatcher: try ShownWatcherTable.load(database, row).map(StoreRecord.shownWatcher)
         case .signOff: try SignOffTable.load(database, row).map(StoreRecord.signOff)
+        }
+    }
+
+    /// The records of a kind in a slice.
+    private func records(_ kind: StoreKind, of slice: PartitionSlice, _ database: Database) throws -> [StoreRecord] {
+        let rows = RowSelection(slice)
+        return switch kind {
+        case .presentity: try PresentityTable.load(database, rows).map(StoreRecord.presentity)
+        case .publication: try PublicationTable.load(database, rows).map(StoreRecord.publication)
+        case .presenceDialog: try DialogTable.load(database, ofPresence: true, in: slice).map(StoreRecord.dialog)
+        case .otherDialog: try DialogTable.load(database, ofPresence: false, in: slice).map(StoreRecord.dialog)
+        case .upstreamSubscription: try UpstreamSubscriptionTable.load(database, in: slice).map(StoreRecord.upstreamSubscription)
+        case .registration: try RegistrationTable.load(database, rows).map(StoreRecord.registration)
+        case .contacts: try UserDocumentTable.contacts.load(database, rows).map(StoreRecord.contacts)
+        case .accessList: try UserDocumentTable.accessList.load(database, rows).map(StoreRecord.accessList)
+        case .bridge: try BridgeTable.load(database, in: slice).map(StoreRecord.bridge)
+        case .shownWatcher: try ShownWatcherTable.load(database, rows).map(StoreRecord.shownWatcher)
+        case .signOff: try SignOffTable.load(database, rows).map(StoreRecord.signOff)
         }
     }
 

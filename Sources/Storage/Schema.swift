@@ -6,7 +6,7 @@ import PresenceGateway
 /// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` prints one. Lists in a column are
 /// separated by spaces, with `%20`, `%25` and `%3D` for space, `%` and `=` inside items.
 enum Schema {
-    static let version = 5
+    static let version = 6
     /// "ISTH", which marks a file as a store of Isthmus (`PRAGMA application_id`).
     static let applicationID = 0x4953_5448
 
@@ -26,6 +26,7 @@ enum Schema {
     /// Checks the file and migrates the schema. Writes in every case, so that a read-only file fails here.
     static func settle(_ database: Database) throws {
         try check(database)
+        database.add(function: partition)
         try database.inTransaction(.immediate) {
             let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             for (index, step) in migrations.enumerated() where index >= found { try database.execute(sql: step) }
@@ -34,6 +35,11 @@ enum Schema {
             try database.execute(sql: "DELETE FROM opening WHERE id <= (SELECT max(id) FROM opening) - 100")
             return .commit
         }
+    }
+
+    /// Number of the partition of a user, for files of versions before partitions were stored.
+    private static let partition = DatabaseFunction("isthmus_partition", argumentCount: 1, pure: true) { values in
+        PartitionSlice.partition(ofUser: String.fromDatabaseValue(values[0]) ?? "")
     }
 
     private static func refusal(_ database: Database, _ text: String) -> StoreFailure {
@@ -120,6 +126,39 @@ enum Schema {
             presentity TEXT NOT NULL, number INTEGER NOT NULL, uri TEXT NOT NULL, moment INTEGER NOT NULL, document TEXT NOT NULL,
             computed TEXT NOT NULL, PRIMARY KEY (presentity, number)
         );
+        """,
+        """
+        -- The partition of each record, 0 to 4,095, by hash of its user; dialogs keep theirs, and a start assigns them anew.
+        ALTER TABLE presentity ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE publication ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE dialog ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE leg ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE registration ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE contacts ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE access_list ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE bridge ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE shown_watcher ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE sign_off ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+        UPDATE presentity SET part = isthmus_partition(user);
+        UPDATE publication SET part = isthmus_partition(presentity);
+        UPDATE dialog SET part = isthmus_partition(owner);
+        UPDATE leg SET part = isthmus_partition(owner);
+        UPDATE registration SET part = isthmus_partition(user);
+        UPDATE contacts SET part = isthmus_partition(user);
+        UPDATE access_list SET part = isthmus_partition(user);
+        UPDATE bridge SET part = isthmus_partition(user);
+        UPDATE shown_watcher SET part = isthmus_partition(presentity);
+        UPDATE sign_off SET part = isthmus_partition(presentity);
+        CREATE INDEX presentity_part ON presentity (part);
+        CREATE INDEX publication_part ON publication (part);
+        CREATE INDEX dialog_part ON dialog (part);
+        CREATE INDEX leg_part ON leg (part);
+        CREATE INDEX registration_part ON registration (part);
+        CREATE INDEX contacts_part ON contacts (part);
+        CREATE INDEX access_list_part ON access_list (part);
+        CREATE INDEX bridge_part ON bridge (part);
+        CREATE INDEX shown_watcher_part ON shown_watcher (part);
+        CREATE INDEX sign_off_part ON sign_off (part);
         """,
     ]
 }

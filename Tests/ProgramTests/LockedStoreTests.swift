@@ -166,4 +166,20 @@ import Testing
         let publications = try await lock.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM publication") }
         #expect(publications == 1)
     }
+
+    @Test("a start on a damaged record ends, and names the store and the column")
+    func damaged() async throws {
+        let stage = try await Stage()
+        defer { try? FileManager.default.removeItem(at: stage.folder) }
+        #expect(try await RunningGatewayTests.publish(stage.tcp) == 200)
+        let copy = try stage.copy()
+        await stage.gateway.stop(drain: .seconds(5))
+        try await DatabaseQueue(path: copy.appendingPathComponent("isthmus.db").path).write {
+            try $0.execute(sql: "UPDATE publication SET expiry = 'soon'")
+        }
+        let failure = await #expect(throws: ServiceFailure.self) {
+            try await Stage.start(in: copy).stop(drain: .zero)
+        }
+        #expect(failure?.lines == ["store.sqlite: the store is damaged: publication.expiry cannot be read"])
+    }
 }

@@ -37,9 +37,7 @@ package final class RunningGateway: Sendable {
         let tls = try tlsService(configuration, logger)
         var router = ShardRouter(
             shards: configuration.node.shards, for: configuration.gateway(listeners: [], logLevel: .init(logger.logLevel)))
-        let opened = try OpenedStore(configuration.store)
-        if let opened { router.adopt(opened.records) }
-        let restored = RestoredTotal()
+        let opened = try OpenedStore(configuration.store, for: &router)
         let names: NameResolver
         do { names = try NameResolver(options: configuration.names) } catch { throw ServiceFailure("dns: \(error)") }
         let store = try opened?.work(patience: storePatience)
@@ -62,14 +60,22 @@ package final class RunningGateway: Sendable {
                         shard: context.index,
                         shards: context.count, key: .system(), store: opened?.store, defersCommits: true,
                         authenticator: authenticator, directory: users, localAddresses: RouteLookup())
-                    if let opened { restored.add(gateway.restore(opened.records, at: context.now)) }
-                    gateway.keepPartnersAlive(at: context.now)
+                    if opened != nil { gateway.beginRestart(at: context.now) }
                     return gateway
                 })
         } catch let error as TransportError {
             names.stop()
             await store?.stop()
             throw ServiceFailure(error.description)
+        }
+        let restored: RestoredState
+        do {
+            restored = try await restore(server, from: opened)
+        } catch {
+            names.stop()
+            await server.stop()
+            await store?.stop()
+            throw error
         }
         let partners = PartnerStatus(server: server, routes: configuration.routingTable, tls: tls)
         let pages = StatusPages(
@@ -86,13 +92,27 @@ package final class RunningGateway: Sendable {
         var metadata: Logger.Metadata = [
             "node": "\(configuration.node.name)", "shards": "\(configuration.node.shards)", "file-descriptors": "\(FileDescriptors.limit)",
         ]
-        if opened != nil { metadata.merge(Self.metadata(restored.value)) { _, new in new } }
+        if opened != nil { metadata.merge(Self.metadata(restored)) { _, new in new } }
         logger.info("serving", metadata: metadata)
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
             authenticator: authenticator, tls: tls, names: names, store: store, feed: DirectoryFeed(directory, logger: logger))
         await node.followDirectory(configuration)
         return node
+    }
+
+    /// Completes the restart of all shards, and starts the keep-alive requests to partners.
+    private static func restore(_ server: SIPServer, from opened: OpenedStore?) async throws -> RestoredState {
+        try await withThrowingTaskGroup(of: RestoredState.self) { group in
+            for shard in server.shards {
+                group.addTask {
+                    let state = try await opened?.restore(shard) ?? RestoredState()
+                    try await shard.perform { endpoint, now in (endpoint as? Gateway)?.keepPartnersAlive(at: now) }.get()
+                    return state
+                }
+            }
+            return try await group.reduce(RestoredState()) { $0 + $1 }
+        }
     }
 
     /// Opens all administration listeners, or none on failure.

@@ -95,12 +95,22 @@ package final class ShardedGateway: SansIOEndpoint {
 
     // MARK: life
 
-    /// Restores every shard from the same records.
+    /// Restores every shard in slices of a quarter of its partitions; the shards take turns.
     @discardableResult
     package func restore(from store: (any GatewayStore)?, at now: Instant) throws(StoreFailure) -> RestoredState {
-        guard let records = try store?.load(at: now) else { return RestoredState() }
-        router.adopt(records)
-        return shards.reduce(RestoredState()) { $0 + $1.restore(records, at: now) }
+        guard let store else { return RestoredState() }
+        try store.prepare(for: &router, at: now)
+        for shard in shards { shard.beginRestart(slice: 1_024 / shards.count, at: now) }
+        var restored = RestoredState()
+        var turns = shards.map { (shard: $0, records: [StoreRecord]()) }[...]
+        while let (shard, records) = turns.popFirst() {
+            switch shard.continueRestart(with: records, at: now) {
+            case .read(let kinds, let slice): turns.append((shard, try store.load(kinds, of: slice)))
+            case .yield: turns.append((shard, []))
+            case .done(let state): restored = restored + state
+            }
+        }
+        return restored
     }
 
     /// Starts the keep-alive requests to partners.

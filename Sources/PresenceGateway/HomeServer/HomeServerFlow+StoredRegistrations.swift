@@ -38,8 +38,9 @@ extension HomeServerFlow {
         }
     }
 
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool {
         if phase == .registrations { advanceRegistrar(at: now) }
+        return true
     }
 
     /// Restores a binding; over a reliable transport it ends after ``GatewayTiming/restartGrace`` unless its client returns.

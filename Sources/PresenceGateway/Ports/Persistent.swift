@@ -2,8 +2,9 @@ import SIPCore
 
 /// A part of the shard that has steps in a restart.
 protocol RestartMember: AnyObject {
-    /// Completes a phase of a restart, after the records of all flows in it.
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant)
+    /// Completes a phase of a restart, after the records of all flows in it, or a part of at most ``Restart/stepLimit`` records.
+    /// - Returns: whether the phase is complete; false: it is to be called again.
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool
 }
 
 /// A flow that keeps records in the store.
@@ -28,5 +29,5 @@ protocol Persistent: RestartMember {
 }
 
 extension Persistent {
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {}
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool { true }
 }

@@ -46,4 +46,18 @@ struct Restart {
     var state = RestoredState()
     /// Upstream subscriptions of an earlier process; empty before their phase.
     var upstreams = RestoredUpstreamSubscriptions()
+    /// Keys of presentities, or tags of dialogs, that the present phase has not completed; nil: it has not begun.
+    var uncompleted: ArraySlice<String>?
+
+    /// Largest number of records that are restored or completed in one step.
+    static let stepLimit = 500
+
+    /// The next names to complete, in the order of the first call in a phase.
+    /// - Parameter all: all names of the phase.
+    mutating func next(of all: @autoclosure () -> [String]) -> (names: ArraySlice<String>, isLast: Bool) {
+        let left = uncompleted ?? all()[...]
+        let rest = left.dropFirst(Self.stepLimit)
+        uncompleted = rest.isEmpty ? nil : rest
+        return (left.prefix(Self.stepLimit), rest.isEmpty)
+    }
 }

@@ -90,11 +90,15 @@ extension PresentitiesFlow {
         }
     }
 
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
-        guard phase == .expiry else { return }
-        let before = publishedCounts.publications
-        resume(at: now)
-        restart.state.expired = before - publishedCounts.publications
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool {
+        guard phase == .expiry else { return true }
+        let (keys, isLast) = restart.next(of: table.inOrder.map(\.key))
+        for presentity in keys.compactMap({ table[$0] }) {
+            let before = presentity.publicationCount
+            resume(presentity, at: now)
+            if presentity.look == nil { restart.state.expired += before - presentity.publicationCount }
+        }
+        return isLast
     }
 
     /// - Returns: false: the record cannot be read.
@@ -121,15 +125,13 @@ extension PresentitiesFlow {
         return true
     }
 
-    /// Composes the restored publications, ends what expired, and waits for the endpoints.
-    private func resume(at now: Instant) {
-        for presentity in table.inOrder {
-            endpoints.awaitReturn(to: presentity, at: now)
-            composeAgain(presentity)
-            presentity.noteTimedMoment(at: now)
-            advance(presentity, at: now)
-            table.schedule(presentity)
-        }
+    /// Composes restored publications, ends what expired, and waits for the endpoints.
+    private func resume(_ presentity: HostedPresentity, at now: Instant) {
+        endpoints.awaitReturn(to: presentity, at: now)
+        composeAgain(presentity)
+        presentity.noteTimedMoment(at: now)
+        advance(presentity, at: now)
+        table.schedule(presentity)
     }
 }
 

@@ -37,50 +37,101 @@ package struct RestoredState: Hashable, Sendable {
     }
 }
 
-/// Restart from the state that an earlier process stored.
+/// Restart from the state that an earlier process stored, in slices of partitions (``ShardRestart``).
 ///
-///     records of this shard --rank of each flow--> phases (``RestartPhase``), each: records restored --> completed by every flow
+///     beginRestart, continueRestart --> read: GatewayStore.load(_:of:) --> continueRestart --> read, or yield --> ... --> done
 extension Gateway {
-    /// Restores the records of this shard; call it once, before the first message.
+    /// Number of partitions that a restart reads at a time.
+    package static let restartSlice = 128
+
+    /// Begins a restart; call it once, before the first message, after ``GatewayStore/prepare(for:at:)``.
     ///
     /// A watcher is notified only if its presence differs from the last notification. Notifications follow the dialog's route set;
     /// watchers that were reached over a connection only may come back with a SUBSCRIBE in their dialog
     /// (``GatewayTiming/restartGrace``).
+    ///
+    /// Until the restart is done, messages, closed connections and envelopes wait, OPTIONS is answered, and no timer fires. The gateway is
+    /// not reconfigured or stopped meanwhile.
+    /// - Parameter slice: number of partitions that are read at a time.
+    package func beginRestart(slice: Int = restartSlice, at now: Instant) {
+        commitLog.noteInput(at: now)
+        begin(PartitionSlice.slices(of: shard, among: shards, size: slice))
+    }
+
+    /// Continues a restart.
+    /// - Parameter records: the records that it asked for; empty in the first step, and after ``RestartStep/yield``.
+    package func continueRestart(with records: [StoreRecord] = [], at now: Instant) -> RestartStep {
+        guard let restart else { return .done(RestoredState()) }
+        commitLog.noteInput(at: now)
+        let step = restart.take(records, at: now)
+        if case .done = step { endRestart(at: now) }
+        return step
+    }
+
+    /// Restores the records of this shard from its store; call it once, before the first message.
+    /// - Parameter slice: number of partitions that are read at a time; nil: all.
     /// - Throws: when the store cannot be read.
     @discardableResult
-    package func restore(at now: Instant) throws(StoreFailure) -> RestoredState {
+    package func restore(slice: Int? = nil, at now: Instant) throws(StoreFailure) -> RestoredState {
         guard let store else { return RestoredState() }
-        return restore(try store.load(at: now), at: now)
+        var router = ShardRouter(shards: shards, for: configuration)
+        try store.prepare(for: &router, at: now)
+        beginRestart(slice: slice ?? Partition.count, at: now)
+        var step = continueRestart(at: now)
+        while true {
+            switch step {
+            case .read(let kinds, let slice):
+                do throws(StoreFailure) {
+                    step = continueRestart(with: try store.load(kinds, of: slice), at: now)
+                } catch {
+                    endRestart(at: now)
+                    throw error
+                }
+            case .yield: step = continueRestart(at: now)
+            case .done(let state): return state
+            }
+        }
     }
 
     /// Restores from loaded records; records of other shards are ignored.
     @discardableResult
     package func restore(_ loaded: [StoreRecord], at now: Instant) -> RestoredState {
-        commitLog.noteInput(at: now)
         let router = ShardRouter(shards: shards, for: configuration)
         let records = shards == 1 ? loaded : loaded.filter { router.shard(ofKey: router.owner(of: $0)) == shard }
-        var waiting = ranked(records, at: now)[...]
-        var restart = Restart()
-        for phase in RestartPhase.allCases {
-            while let (record, flow, rank) = waiting.first, rank.phase == phase {
-                if !flow.restore(record, &restart, at: now) { leaveOut(record.key, &restart.state) }
-                waiting.removeFirst()
+        begin([])
+        var step = continueRestart(with: records, at: now)
+        while true {
+            if case .done(let state) = step { return state }
+            step = continueRestart(at: now)
+        }
+    }
+
+    private func begin(_ slices: [PartitionSlice]) {
+        commitLog.beginRestart()
+        restart = ShardRestart(slices, of: flows, kernel, context)
+    }
+
+    /// Processes the inputs that waited for the restart.
+    private func endRestart(at now: Instant) {
+        guard let ended = restart else { return }
+        restart = nil
+        commitLog.endRestart()
+        for input in ended.takeHeld() {
+            switch input {
+            case .message(let message): receive(message, at: now)
+            case .notice(let notice): receive(notice, at: now)
+            case .envelope(let envelope): receive(envelope, at: now)
             }
-            for member in flows.restartMembers { member.complete(phase, &restart, at: now) }
         }
-        return restart.state
     }
+}
 
-    /// The records with the flow of each, in the order of restoring.
-    private func ranked(_ records: [StoreRecord], at now: Instant) -> [(record: StoreRecord, flow: any Persistent, rank: RestoreRank)] {
-        let ranked = records.compactMap { record in
-            flows.persistent.lazy.compactMap { flow in flow.rank(of: record, at: now).map { (record: record, flow: flow, rank: $0) } }.first
-        }
-        return ranked.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }.map(\.element)
-    }
-
-    private func leaveOut(_ key: StoreKey, _ state: inout RestoredState) {
-        state.unreadable += 1
-        log(.warning, "a stored record is left out", ["key": key.kind])
+extension GatewayStore {
+    /// Prepares the store for the restarts of all shards, before the first of them: moves its times to the scale of this process, assigns the
+    /// dialogs to partitions by the present configuration, and notes in the router those that their tags do not name.
+    /// - Throws: when the store cannot be read or written.
+    package func prepare(for router: inout ShardRouter, at now: Instant) throws(StoreFailure) {
+        try adjustTimes(at: now)
+        try assignDialogs { router.adopt($0) }
     }
 }

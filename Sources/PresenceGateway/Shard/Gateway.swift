@@ -32,6 +32,8 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
 
     /// The flows, by which timers and requests find their records.
     private(set) lazy var flows = Flows(kernel, context)
+    /// The restart in progress; nil: there is none.
+    var restart: ShardRestart?
 
     /// Creates the gateway of one shard.
     /// - Parameters:
@@ -96,19 +98,26 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     // MARK: SansIOEndpoint
 
     /// Processes a message; the resulting messages are returned by ``takeOutput()``.
-    public func receive(_ message: InboundMessage, at now: Instant) { kernel.receive(message, at: now) }
+    public func receive(_ message: InboundMessage, at now: Instant) {
+        if restart?.hold(.message(message)) != true { kernel.receive(message, at: now) }
+    }
 
     /// Processes a notice of the transport.
-    public func receive(_ notice: TransportNotice, at now: Instant) { kernel.receive(notice, at: now) }
+    public func receive(_ notice: TransportNotice, at now: Instant) {
+        if restart?.hold(.notice(notice)) != true { kernel.receive(notice, at: now) }
+    }
 
     /// Fires the timers that are due; an endless series of timers for the same moment is cut off and logged.
-    public func advance(to now: Instant) { kernel.advance(to: now) }
+    public func advance(to now: Instant) {
+        if restart == nil { kernel.advance(to: now) }
+    }
 
     /// Time at which ``advance(to:)`` must be called; nil: no timer runs.
-    public var nextDeadline: Instant? { kernel.nextDeadline }
+    public var nextDeadline: Instant? { restart == nil ? kernel.nextDeadline : nil }
 
     /// Notifies watchers of publications, submits the changes to the store, and returns the messages to send, in order.
     public func takeOutput() -> [OutboundMessage] {
+        guard restart == nil else { return kernel.takeOutput() }
         flows.presentities.notifyPublished(at: commitLog.now)
         flows.presentities.remoteWatchers.sendViews(at: commitLog.now)
         var output = kernel.takeOutput()
@@ -128,6 +137,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
 
     /// Processes a value of another shard.
     public func receive(_ envelope: ShardEnvelope, at now: Instant) {
+        if restart?.hold(.envelope(envelope)) == true { return }
         commitLog.noteInput(at: now)
         for value in kernel.mailboxes.receive(envelope) { flows.receive(value, at: now) }
     }

@@ -40,15 +40,16 @@ package struct ShardRouter: Hashable, Sendable {
     /// Notes the shards of stored dialogs with tags that do not name the partition of their user, because an earlier version, or another
     /// configuration, created them.
     package mutating func adopt(_ records: some Sequence<StoreRecord>) {
-        for record in records {
-            let tag: String
-            switch record.key {
-            case .dialog(let name), .upstreamSubscription(let name): tag = name
-            default: continue
-            }
-            let shard = shard(ofKey: owner(of: record))
-            adopted[tag] = shard == index(inTag: tag) ? nil : shard
-        }
+        for record in records { if let dialog = DialogAssignment(record) { _ = adopt(dialog) } }
+    }
+
+    /// Notes the shard of a stored dialog if its tag does not name the partition of its user.
+    /// - Returns: the number of the partition.
+    mutating func adopt(_ dialog: DialogAssignment) -> Int {
+        let partition = Partition(ofKey: owner(of: dialog))
+        let shard = partition.shard(of: shards)
+        adopted[dialog.tag] = shard == index(inTag: dialog.tag) ? nil : shard
+        return partition.rawValue
     }
 
     /// Prefix of every token of a shard: `s` and two digits of base 36; empty if there is only one shard.
@@ -92,18 +93,15 @@ package struct ShardRouter: Hashable, Sendable {
         return identities.identity(of: isByTo ? headers.to?.uri ?? request.uri : request.uri).key
     }
 
-    /// Key of the user that a stored record is assigned by. Versions before partitions stored dialogs of hosted watchers and lists by
-    /// the presentity.
+    /// Key of the user that a stored record is assigned by.
     func owner(of record: StoreRecord) -> String {
-        switch record {
-        case .dialog(let stored):
-            let isList = stored.details[StoredDialog.listDetail] != nil
-            return isList ? key(ofWatcher: stored.watcher) ?? stored.owner : homeKey(ofWatcher: stored.watcher) ?? stored.owner
-        case .upstreamSubscription(let stored):
-            return homeKey(ofWatcher: stored.watcher) ?? stored.owner
-        default:
-            return record.key.user ?? ""
-        }
+        DialogAssignment(record).map { owner(of: $0) } ?? record.key.user ?? ""
+    }
+
+    /// Key of the user that a stored dialog or upstream subscription is assigned by. Versions before partitions stored dialogs of hosted
+    /// watchers and lists by the presentity.
+    private func owner(of dialog: DialogAssignment) -> String {
+        (dialog.isList ? key(ofWatcher: dialog.watcher) : homeKey(ofWatcher: dialog.watcher)) ?? dialog.owner
     }
 
     private func key(ofWatcher uri: String) -> String? { SIPURI(uri).map { identities.identity(of: $0).key } }

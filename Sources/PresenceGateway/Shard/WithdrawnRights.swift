@@ -8,8 +8,9 @@ import SIPEvents
 ///     a batch, a list --> its resource is terminated, the others continue
 final class WithdrawnRights: FlowsPart, RestartMember {
     /// Withdraws rights after a restart too, because the domains may have changed since the earlier process.
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool {
         if phase == .rights { withdraw(at: now) }
+        return true
     }
 
     /// Ends the subscriptions that the present configuration refuses.

@@ -68,20 +68,25 @@ final class RestoredDialogs: ShardMember {
         stored.isUnanswered || stored.isBestEffort && hop(toward: watcher) != nil
     }
 
-    /// Notifies the watchers that have another state than the present one, once; expired subscriptions end.
-    func notifyBehind(_ state: inout RestoredState, at now: Instant) {
-        defer { unanswered = [] }
-        for watcher in notifier.dialogs.inOrder {
-            if now >= watcher.notifier.expiry {
-                state.expired += 1
-                notifier.perform(watcher.isAway ? watcher.notifier.watcherGone() : watcher.notifier.advance(to: now), on: watcher, at: now)
-                continue
-            }
-            let isUnanswered = unanswered.contains(watcher.localTag)
-            guard watcher.subscription.isBehind(watcher, isUnanswered: isUnanswered, at: now), !watcher.isAway else { continue }
-            state.notified += 1
-            notifier.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
+    /// Notifies some watchers that have another state than the present one, once; expired subscriptions end.
+    /// - Returns: whether none is left.
+    func notifyBehind(_ restart: inout Restart, at now: Instant) -> Bool {
+        let (tags, isLast) = restart.next(of: notifier.dialogs.inOrder.map(\.localTag))
+        for tag in tags { notifier.dialogs[tag].map { notifyBehind($0, &restart.state, at: now) } }
+        if isLast { unanswered = [] }
+        return isLast
+    }
+
+    private func notifyBehind(_ watcher: WatcherDialog, _ state: inout RestoredState, at now: Instant) {
+        if now >= watcher.notifier.expiry {
+            state.expired += 1
+            notifier.perform(watcher.isAway ? watcher.notifier.watcherGone() : watcher.notifier.advance(to: now), on: watcher, at: now)
+            return
         }
+        let isUnanswered = unanswered.contains(watcher.localTag)
+        guard watcher.subscription.isBehind(watcher, isUnanswered: isUnanswered, at: now), !watcher.isAway else { return }
+        state.notified += 1
+        notifier.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
     }
 
     /// Answers a repeated SUBSCRIBE in the restored dialog that it created, because the response of the earlier process was not sent or was

@@ -160,8 +160,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
 
     func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool { restored.restore(record, &restart, at: now) }
 
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
-        if phase == .notifications { restored.notifyBehind(&restart.state, at: now) }
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool {
+        phase == .notifications ? restored.notifyBehind(&restart, at: now) : true
     }
 
     /// Takes the stored dialogs in place of those of a failed commit.

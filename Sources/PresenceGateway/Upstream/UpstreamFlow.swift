@@ -136,8 +136,12 @@ final class UpstreamFlow: ShardMember, KernelClient, RequestHandler, Persistent,
         return true
     }
 
-    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) {
-        if phase == .turns { restorer.settle(restart.upstreams, at: now) }
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool {
+        if phase == .turns {
+            restorer.settle(restart.upstreams, at: now)
+            restart.upstreams = RestoredUpstreamSubscriptions()
+        }
+        return true
     }
 
     /// A commit changes upstream subscriptions by responses and notifications only, which stay valid.

@@ -6,7 +6,8 @@ import SIPEvents
 /// Upstream subscriptions of an earlier process, until the dialogs that they feed are restored.
 struct RestoredUpstreamSubscriptions {
     private var bySink: [Sink: UpstreamSubscription] = [:]
-    private(set) var all: [(subscription: UpstreamSubscription, stored: StoredUpstreamSubscription)] = []
+    /// The subscriptions, each with the categories of its resources; the records themselves are not kept, which bounds the memory.
+    private(set) var all: [(subscription: UpstreamSubscription, categories: [[String]])] = []
 
     private struct Sink: Hashable {
         var tag: String
@@ -17,7 +18,7 @@ struct RestoredUpstreamSubscriptions {
     func subscription(of presentity: String, for tag: String) -> UpstreamSubscription? { bySink[Sink(tag: tag, presentity: presentity)] }
 
     fileprivate mutating func add(_ subscription: UpstreamSubscription, _ stored: StoredUpstreamSubscription) {
-        all.append((subscription, stored))
+        all.append((subscription, stored.resources.map(\.categories)))
         for resource in stored.resources {
             guard let key = SIPURI(resource.uri)?.aorKey else { continue }
             for tag in resource.sinks { bySink[Sink(tag: tag, presentity: key)] = subscription }
@@ -98,11 +99,11 @@ final class UpstreamRestorer: UpstreamPart {
 
     /// Unsubscribes upstream subscriptions that feed no restored dialog, in their turn, and drops unwatched presentities from the others.
     func settle(_ subscriptions: RestoredUpstreamSubscriptions, at now: Instant) {
-        for (subscription, stored) in subscriptions.all where upstreams.contains(subscription) {
+        for (subscription, categories) in subscriptions.all where upstreams.contains(subscription) {
             let hasSink = subscription.hasSink
-            for (resource, kept) in zip(subscription.resources, stored.resources) where !resource.hasSink {
+            for (resource, kept) in zip(subscription.resources, categories) where !resource.hasSink {
                 if hasSink, subscription.shape == .batch {
-                    resource.resume(asked: kept.categories.map { CategoryName(rawValue: $0) })
+                    resource.resume(asked: kept.map { CategoryName(rawValue: $0) })
                 } else {
                     subscription.drop(resource)
                 }

@@ -5,9 +5,14 @@ import SIPCore
 enum ShownWatcherTable {
     static func put(_ stored: StoredShownWatcher, _ database: Database) throws {
         try database.run(
-            "INSERT OR REPLACE INTO shown_watcher (presentity, watcher, shown_at, sign_off) VALUES (?, ?, ?, ?)",
-            [stored.presentity, stored.watcher, stored.shownAt.nanosecondsSince1970, stored.signOff])
+            Self.upsert,
+            [
+                stored.presentity, stored.watcher, stored.shownAt.nanosecondsSince1970, stored.signOff,
+                StoreRecord.shownWatcher(stored).partition,
+            ])
     }
+
+    private static let upsert = Upsert.sql("shown_watcher", key: ["presentity", "watcher"], ["shown_at", "sign_off"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredShownWatcher] {
         try selection.rows(of: "shown_watcher", database).map { row in
@@ -22,12 +27,15 @@ enum ShownWatcherTable {
 enum SignOffTable {
     static func put(_ stored: StoredSignOff, _ database: Database) throws {
         try database.run(
-            "INSERT OR REPLACE INTO sign_off (presentity, number, uri, moment, document, computed) VALUES (?, ?, ?, ?, ?, ?)",
+            Self.upsert,
             [
                 stored.presentity, stored.number, stored.uri, stored.moment.nanosecondsSince1970, documentValue(stored.document),
                 StoredList.text(stored.computed),
+                StoreRecord.signOff(stored).partition,
             ])
     }
+
+    private static let upsert = Upsert.sql("sign_off", key: ["presentity", "number"], ["uri", "moment", "document", "computed"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredSignOff] {
         try selection.rows(of: "sign_off", database).map { row in

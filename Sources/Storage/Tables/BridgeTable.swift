@@ -4,14 +4,12 @@ import PresenceGateway
 enum BridgeTable {
     /// Writes only changed items: a change of one publication does not rewrite the documents of the others.
     static func put(_ stored: StoredBridge, _ database: Database) throws {
-        // OR REPLACE would delete the items together with the old row.
         try database.run(
-            """
-            INSERT INTO bridge (user, way, uri, document, details) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (user) DO UPDATE SET
-                way = excluded.way, uri = excluded.uri, document = excluded.document, details = excluded.details
-            """,
-            [stored.user, stored.way.rawValue, stored.uri, documentValue(stored.document), StoredList.text(stored.details)])
+            Self.upsert,
+            [
+                stored.user, stored.way.rawValue, stored.uri, documentValue(stored.document), StoredList.text(stored.details),
+                StoreRecord.bridge(stored).partition,
+            ])
         var missing = Set(stored.items)
         var places: Set<Int> = []
         for row in try Row.fetchAll(database, sql: "SELECT * FROM bridge_item WHERE user = ?", arguments: [stored.user]) {
@@ -32,9 +30,19 @@ enum BridgeTable {
         }
     }
 
+    private static let upsert = Upsert.sql("bridge", key: ["user"], ["way", "uri", "document", "details"])
+
+    static func load(_ database: Database, in slice: PartitionSlice) throws -> [StoredBridge] {
+        try load(database, RowSelection(slice), RowSelection("user", of: "bridge", in: slice))
+    }
+
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredBridge] {
+        try load(database, selection, selection)
+    }
+
+    private static func load(_ database: Database, _ selection: RowSelection, _ ofItems: RowSelection) throws -> [StoredBridge] {
         var items: [String: [StoredBridge.Item]] = [:]
-        for row in try selection.rows(of: "bridge_item", database) {
+        for row in try ofItems.rows(of: "bridge_item", database) {
             let columns = Columns(table: "bridge_item", row: row)
             items[try columns.text("user"), default: []].append(try item(columns))
         }

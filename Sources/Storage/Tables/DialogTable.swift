@@ -11,7 +11,7 @@ enum DialogTable {
             stored.expiry.nanosecondsSince1970, dialog.callID, dialog.remoteTag, dialog.localParty, dialog.remoteParty,
             dialog.remoteTarget, StoredList.text(dialog.routeSet), dialog.localCSeq, dialog.remoteCSeq, dialog.isSecure, stored.isBatch,
             stored.isBestEffort, stored.local.storedText, stored.remote.storedText, stored.wasNotifiedActive, stored.isUnanswered,
-            stored.listVersion, StoredList.text(stored.details),
+            stored.listVersion, StoredList.text(stored.details), StoreRecord.dialog(stored).partition,
         ]
         try database.run(Self.upsert, StatementArguments(arguments))
         try database.run("DELETE FROM resource WHERE tag = ?", [dialog.localTag])
@@ -36,21 +36,28 @@ enum DialogTable {
         }
     }
 
-    private static let names = [
-        "tag", "kind", "owner", "watcher", "event", "content_type", "expiry", "call_id", "remote_tag", "local_party", "remote_party",
-        "remote_target", "route_set", "local_cseq", "remote_cseq", "is_secure", "is_batch", "is_best_effort", "local_address",
-        "remote_address", "was_told_active", "is_unanswered", "list_version", "details",
-    ]
+    private static let upsert = Upsert.sql(
+        "dialog", key: ["tag"],
+        [
+            "kind", "owner", "watcher", "event", "content_type", "expiry", "call_id", "remote_tag", "local_party", "remote_party",
+            "remote_target", "route_set", "local_cseq", "remote_cseq", "is_secure", "is_batch", "is_best_effort", "local_address",
+            "remote_address", "was_told_active", "is_unanswered", "list_version", "details",
+        ])
 
-    /// OR REPLACE would delete the resources together with the old row.
-    private static let upsert =
-        "INSERT INTO dialog (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
-        + "ON CONFLICT (tag) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"
+    /// The dialogs of presence, or those of all other packages.
+    static func load(_ database: Database, ofPresence: Bool, in slice: PartitionSlice) throws -> [StoredDialog] {
+        let kind = "kind \(ofPresence ? "=" : "<>") '\(StoredDialog.Kind.watcher.rawValue)'"
+        return try load(database, RowSelection(slice, and: kind), RowSelection("tag", of: "dialog", in: slice, and: kind))
+    }
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredDialog] {
+        try load(database, selection, selection)
+    }
+
+    private static func load(_ database: Database, _ selection: RowSelection, _ ofResources: RowSelection) throws -> [StoredDialog] {
         var resources: [String: [StoredDialog.Resource]] = [:]
         var rejected: [String: [StoredDialog.Rejected]] = [:]
-        for row in try selection.rows(of: "resource", order: "tag, place", database) {
+        for row in try ofResources.rows(of: "resource", order: "tag, place", database) {
             let columns = Columns(table: "resource", row: row)
             let tag = try columns.text("tag")
             let state = try columns.text("state")

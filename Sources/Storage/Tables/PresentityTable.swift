@@ -4,12 +4,15 @@ import PresenceGateway
 enum PresentityTable {
     static func put(_ stored: StoredPresentity, _ database: Database) throws {
         try database.run(
-            "INSERT OR REPLACE INTO presentity (user, uri, document, computed, simple_is_newer) VALUES (?, ?, ?, ?, ?)",
+            Self.upsert,
             [
                 stored.user, stored.uri, documentValue(stored.document),
                 StoredList.text(stored.computed), stored.isSimpleNewer,
+                StoreRecord.presentity(stored).partition,
             ])
     }
+
+    private static let upsert = Upsert.sql("presentity", key: ["user"], ["uri", "document", "computed", "simple_is_newer"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredPresentity] {
         try selection.rows(of: "presentity", database).map { row in

@@ -5,15 +5,16 @@ import SIPCore
 enum PublicationTable {
     static func put(_ stored: StoredPublication, _ database: Database) throws {
         try database.run(
-            """
-            INSERT OR REPLACE INTO publication (presentity, tag, uri, document, number, arrived, expiry, ids)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """,
+            Self.upsert,
             [
                 stored.presentity, stored.tag, stored.uri, documentValue(stored.document), Int64(clamping: stored.number),
                 stored.arrived.nanosecondsSince1970, stored.expiry.nanosecondsSince1970, StoredList.text(stored.ids),
+                StoreRecord.publication(stored).partition,
             ])
     }
+
+    private static let upsert = Upsert.sql(
+        "publication", key: ["presentity", "tag"], ["uri", "document", "number", "arrived", "expiry", "ids"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredPublication] {
         try selection.rows(of: "publication", database).map { row in

@@ -6,14 +6,14 @@ enum RegistrationTable {
     static func put(_ stored: StoredRegistration, _ database: Database) throws {
         let arguments: [(any DatabaseValueConvertible)?] = [
             stored.user, stored.place, stored.endpoint, stored.contact, stored.callID, stored.cSeq, stored.expiry.nanosecondsSince1970,
-            stored.local.storedText, stored.remote.storedText,
+            stored.local.storedText, stored.remote.storedText, StoreRecord.registration(stored).partition,
         ]
-        try database.run(
-            """
-            INSERT OR REPLACE INTO registration (user, place, endpoint, contact, call_id, cseq, expiry, local_address, remote_address)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, StatementArguments(arguments))
+        try database.run(Self.upsert, StatementArguments(arguments))
     }
+
+    private static let upsert = Upsert.sql(
+        "registration", key: ["user", "place"],
+        ["endpoint", "contact", "call_id", "cseq", "expiry", "local_address", "remote_address"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredRegistration] {
         try selection.rows(of: "registration", database).map { row in

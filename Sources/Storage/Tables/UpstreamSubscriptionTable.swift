@@ -11,7 +11,7 @@ enum UpstreamSubscriptionTable {
             stored.expiry?.nanosecondsSince1970, stored.restsUntil?.nanosecondsSince1970, stored.failures, stored.hasNotified,
             stored.maxForwards, stored.hopMarks, dialog?.callID, dialog?.remoteTag, dialog?.localParty,
             dialog?.remoteParty, dialog?.remoteTarget, dialog.map { StoredList.text($0.routeSet) }, dialog?.localCSeq,
-            dialog?.remoteCSeq, dialog?.isSecure,
+            dialog?.remoteCSeq, dialog?.isSecure, StoreRecord.upstreamSubscription(stored).partition,
         ]
         try database.run(Self.upsert, StatementArguments(arguments))
         try database.run("DELETE FROM leg_resource WHERE tag = ?", [stored.tag])
@@ -22,20 +22,27 @@ enum UpstreamSubscriptionTable {
         }
     }
 
-    private static let names = [
-        "tag", "owner", "watcher", "domain", "target", "shape", "format", "expires", "expiry", "rests_until", "failures", "has_notified",
-        "max_forwards", "hop_marks", "call_id", "remote_tag", "local_party", "remote_party", "remote_target", "route_set",
-        "local_cseq", "remote_cseq", "is_secure",
-    ]
+    private static let upsert = Upsert.sql(
+        "leg", key: ["tag"],
+        [
+            "owner", "watcher", "domain", "target", "shape", "format", "expires", "expiry", "rests_until", "failures", "has_notified",
+            "max_forwards", "hop_marks", "call_id", "remote_tag", "local_party", "remote_party", "remote_target", "route_set",
+            "local_cseq", "remote_cseq", "is_secure",
+        ])
 
-    /// OR REPLACE would delete the resources together with the old row.
-    private static let upsert =
-        "INSERT INTO leg (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) "
-        + "ON CONFLICT (tag) DO UPDATE SET \(names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"
+    static func load(_ database: Database, in slice: PartitionSlice) throws -> [StoredUpstreamSubscription] {
+        try load(database, RowSelection(slice), RowSelection("tag", of: "leg", in: slice))
+    }
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredUpstreamSubscription] {
+        try load(database, selection, selection)
+    }
+
+    private static func load(
+        _ database: Database, _ selection: RowSelection, _ ofResources: RowSelection
+    ) throws -> [StoredUpstreamSubscription] {
         var resources: [String: [StoredUpstreamSubscription.Resource]] = [:]
-        for row in try selection.rows(of: "leg_resource", order: "tag, place", database) {
+        for row in try ofResources.rows(of: "leg_resource", order: "tag, place", database) {
             let columns = Columns(table: "leg_resource", row: row)
             resources[try columns.text("tag"), default: []].append(
                 StoredUpstreamSubscription.Resource(

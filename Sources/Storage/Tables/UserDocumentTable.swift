@@ -10,8 +10,8 @@ struct UserDocumentTable {
 
     func put(_ stored: StoredUserDocument, _ database: Database) throws {
         try database.run(
-            "INSERT OR REPLACE INTO \(name) (user, delta_number, document) VALUES (?, ?, ?)",
-            [stored.user, stored.deltaNumber, documentValue(stored.document)])
+            Upsert.sql(name, key: ["user"], ["delta_number", "document"]),
+            [stored.user, stored.deltaNumber, documentValue(stored.document), StoreRecord.contacts(stored).partition])
     }
 
     func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredUserDocument] {

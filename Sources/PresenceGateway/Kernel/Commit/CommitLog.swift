@@ -35,6 +35,8 @@ struct CommitLog {
 
     /// Present activity of the store.
     enum Phase {
+        /// The records of an earlier process are restored; nothing is submitted, because the tables are not whole.
+        case restarting
         case working
         /// The records of a failed commit are read again.
         /// - Parameter retryAt: time of the next attempt; nil: one is in progress.
@@ -87,8 +89,10 @@ struct CommitLog {
     /// Whether nothing waits to be stored or read.
     var isIdle: Bool {
         guard round.isEmpty, open.isEmpty, inFlight.isEmpty else { return false }
-        if case .reading = phase { return false }
-        return true
+        switch phase {
+        case .restarting, .reading: return false
+        case .working, .failing: return true
+        }
     }
 
     /// Number of messages that wait for a commit.
@@ -97,7 +101,7 @@ struct CommitLog {
     /// Whether a change made now would only wait for the store to work again.
     func isRefusing(at now: Instant) -> Bool {
         switch phase {
-        case .working: false
+        case .working, .restarting: false
         case .reading: true
         case .failing(let until): now < until
         }
@@ -105,6 +109,12 @@ struct CommitLog {
 
     var hasRound: Bool { !round.isEmpty }
     var hasRequests: Bool { !requests.isEmpty }
+
+    // MARK: restart
+
+    mutating func beginRestart() { phase = .restarting }
+
+    mutating func endRestart() { phase = .working }
 
     // MARK: inputs
 
@@ -159,6 +169,7 @@ struct CommitLog {
     mutating func prepareSubmission(at now: Instant) -> Bool {
         switch phase {
         case .working: return true
+        case .restarting: return false
         case .reading(let keys, let retryAt):
             if let retryAt, now >= retryAt { read(keys) }
             return false

@@ -24,7 +24,11 @@ extension GatewayKernel {
     /// - Throws: 503 while the store fails, or if too many messages wait for it. What changes nothing is refused only while records are
     ///   read again, whatever it asks for: the answer to a politely blocked watcher must not depend on the presentity.
     func checkStore(changesNothing: @autoclosure () -> Bool, at now: Instant) throws(Refusal) {
-        if case .reading = commitLog.phase { throw notKeptRefusal }
+        switch commitLog.phase {
+        case .reading: throw notKeptRefusal
+        case .restarting: throw .unavailable("this node is starting", retryAfter: configuration.timing.retryAfter)
+        case .working, .failing: break
+        }
         if commitLog.waitingMessages >= configuration.limits.pendingOutput, !changesNothing() {
             counters.limitsReached += 1
             throw .unavailable("too many changes wait for the store", retryAfter: configuration.timing.retryAfter)

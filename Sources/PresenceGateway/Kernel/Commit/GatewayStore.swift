@@ -1,3 +1,5 @@
+import SIPCore
+
 /// Persistent store of a gateway: publications, user data, registrations and dialogs.
 ///
 /// The kernel collects the keys of changed records. At the end of a tick, before messages that depend on the changes are sent, it passes
@@ -14,6 +16,17 @@ package protocol GatewayStore: AnyObject {
 
     /// The stored ones of the records with these keys.
     func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord]
+
+    /// The records of these kinds in a slice, of the partitions that were assigned to them, in no particular order.
+    func load(_ kinds: Set<StoreKind>, of slice: PartitionSlice) throws(StoreFailure) -> [StoreRecord]
+
+    /// Assigns every dialog and upstream subscription to a partition, because the configuration, by which they are assigned, may have
+    /// changed. The assignment stays while the record exists.
+    /// - Parameter partition: number of the partition.
+    func assignDialogs(by partition: (DialogAssignment) -> Int) throws(StoreFailure)
+
+    /// Moves all times by a span, and stores the clock, at once or not at all.
+    func shiftTimes(by span: TimeSpan, _ clock: StoredClock) throws(StoreFailure)
 
     /// The clock of the newest commit; nil: there was no commit.
     func loadClock() throws(StoreFailure) -> StoredClock?
@@ -44,6 +57,8 @@ package final class MemoryStore: GatewayStore {
     package private(set) var records: [StoreKey: StoreRecord] = [:]
     /// Clock of the newest commit.
     package private(set) var clock: StoredClock?
+    /// Partitions of dialogs that are not assigned by their owner.
+    private var assigned: [StoreKey: Int] = [:]
     /// Number of commits, failed ones included.
     package private(set) var commits = 0
     /// Failure of all commits while set.
@@ -61,7 +76,9 @@ package final class MemoryStore: GatewayStore {
         for change in changes {
             switch change {
             case .put(let record): records[record.key] = record
-            case .remove(let key): records[key] = nil
+            case .remove(let key):
+                records[key] = nil
+                assigned[key] = nil
             case .clock(let clock): self.clock = clock
             }
         }
@@ -77,6 +94,27 @@ package final class MemoryStore: GatewayStore {
     package func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] {
         if let loadFailure { throw loadFailure }
         return keys.compactMap { records[$0] }
+    }
+
+    /// The records of these kinds in a slice.
+    package func load(_ kinds: Set<StoreKind>, of slice: PartitionSlice) throws(StoreFailure) -> [StoreRecord] {
+        if let loadFailure { throw loadFailure }
+        return records.values.filter { kinds.contains($0.kind) && slice.contains(assigned[$0.key] ?? $0.partition) }
+    }
+
+    /// Assigns every dialog and upstream subscription to a partition.
+    package func assignDialogs(by partition: (DialogAssignment) -> Int) throws(StoreFailure) {
+        if let loadFailure { throw loadFailure }
+        for record in records.values {
+            guard let assignment = DialogAssignment(record) else { continue }
+            let number = partition(assignment)
+            assigned[record.key] = number == record.partition ? nil : number
+        }
+    }
+
+    /// Moves all times.
+    package func shiftTimes(by span: TimeSpan, _ clock: StoredClock) throws(StoreFailure) {
+        try commit(try load().map { .put($0.shifted(by: span)) } + [.clock(clock)])
     }
 
     /// The clock of the newest commit.

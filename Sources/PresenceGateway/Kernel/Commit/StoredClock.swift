@@ -37,17 +37,20 @@ extension TimeSpan {
 extension GatewayStore {
     /// All records, with times on the scale of a process that starts now; the store is rewritten if its scale differs.
     package func load(at now: Instant) throws(StoreFailure) -> [StoreRecord] {
-        let records = try load()
-        guard let shift = try loadClock()?.shift(at: now), shift != .zero else { return records }
-        let shifted = records.map { $0.shifted(by: shift) }
-        try commit(shifted.map(StoreChange.put) + [.clock(StoredClock(committed: now, step: .zero))])
-        return shifted
+        try adjustTimes(at: now)
+        return try load()
+    }
+
+    /// Rewrites the store if its times are not on the scale of a process that starts now.
+    func adjustTimes(at now: Instant) throws(StoreFailure) {
+        guard let shift = try loadClock()?.shift(at: now), shift != .zero else { return }
+        try shiftTimes(by: shift, StoredClock(committed: now, step: .zero))
     }
 }
 
 extension StoreRecord {
     /// The record with all times shifted; times within an unreadable document are kept.
-    func shifted(by span: TimeSpan) -> StoreRecord {
+    package func shifted(by span: TimeSpan) -> StoreRecord {
         switch self {
         case .presentity(var stored):
             stored.document = Self.shifted(stored.document, by: span)

@@ -97,7 +97,7 @@ final class BlockedRig {
     func restart() {
         restarts += 1
         start(gateways.count, gateways[0].directoryState)
-        for gateway in gateways { #expect(throws: Never.self) { try gateway.restore(at: now) } }
+        for gateway in gateways { #expect(throws: Never.self) { try gateway.restore(slice: 512, at: now) } }
         deliver()
     }
 
