@@ -157,14 +157,15 @@ class Stage:
             return None
 
     def run(self, words, seconds=60):
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder,
-                              timeout=seconds)
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="backslashreplace", cwd=self.folder, timeout=seconds)
         return done.returncode, done.stdout
 
-    def gateway(self, configuration):
-        process = self.start([isthmus(), "serve", "--config", configuration], "isthmus")
-        if not until(lambda: process.poll() is not None or "ready" in self.output("isthmus")) or process.poll() is not None:
-            raise Failure(f"isthmus did not start: {self.log('isthmus')}")
+    def gateway(self, configuration, name="isthmus"):
+        """Starts Isthmus; returns when it says that it is ready."""
+        process = self.start([isthmus(), "serve", "--config", configuration], name)
+        if not until(lambda: process.poll() is not None or "ready" in self.output(name)) or process.poll() is not None:
+            raise Failure(f"isthmus did not start: {self.log(name)}")
         return process
 
     def kamailio(self, configuration, port, name="kamailio"):
@@ -191,13 +192,13 @@ class Stage:
             if code:
                 raise Failure(f"openssl failed: {output}")
 
-        make("req", "-x509", *key, "-keyout", "roots.key", "-out", "roots.pem", "-days", "2", "-subj", "/CN=Test Authority",
+        make("req", "-x509", *key, "-keyout", "roots.key", "-out", "roots.pem", "-days", "90", "-subj", "/CN=Test Authority",
              "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
         for name in names:
             with open(self.path("extensions"), "w", encoding="utf-8") as file:
                 file.write(f"subjectAltName=DNS:{name}\nextendedKeyUsage=serverAuth,clientAuth\n")
             make("req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
-            make("x509", "-req", "-in", f"{name}.csr", "-CA", "roots.pem", "-CAkey", "roots.key", "-CAcreateserial", "-days", "2",
+            make("x509", "-req", "-in", f"{name}.csr", "-CA", "roots.pem", "-CAkey", "roots.key", "-CAcreateserial", "-days", "90",
                  "-extfile", "extensions", "-out", f"{name}.pem")
         return self.folder
 
@@ -268,7 +269,7 @@ class Neighbour:
         self.changed = threading.Condition()
         self.lock = threading.Lock()
         self.line = None
-        self.sockets = []
+        self.sockets, self.threads = [], []
         self.client = self.server = None
         if certificate is not None:
             self.client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -286,10 +287,15 @@ class Neighbour:
         self.listener.listen()
         self.port = self.listener.getsockname()[1]
         self.uri = f"sip:127.0.0.1:{self.port};transport={self.transport}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._run(self._accept)
         stage.neighbours.append(self)
 
     # Connections
+
+    def _run(self, function, *words):
+        thread = threading.Thread(target=function, args=words, daemon=True)
+        self.threads.append(thread)
+        thread.start()
 
     def _accept(self):
         while True:
@@ -297,16 +303,17 @@ class Neighbour:
                 plain, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(plain,), daemon=True).start()
+            self._run(self._serve, plain)
 
     def _serve(self, plain):
         try:
-            plain.settimeout(PATIENCE)
+            plain.settimeout(PATIENCE / 3)
             line = self.server.wrap_socket(plain, server_side=True) if self.server else plain
             line.settimeout(None)
         except OSError:
             plain.close()
             return
+        self.sockets.append(line)
         self._read(line)
 
     def _connected(self):
@@ -316,11 +323,11 @@ class Neighbour:
             line = self.client.wrap_socket(plain) if self.client else plain
             line.settimeout(None)
             self.line = line
-            threading.Thread(target=self._read, args=(line,), daemon=True).start()
+            self.sockets.append(line)
+            self._run(self._read, line)
         return line
 
     def _read(self, line):
-        self.sockets.append(line)
         buffer = b""
         while True:
             try:
@@ -362,18 +369,15 @@ class Neighbour:
             self.changed.notify_all()
 
     def close(self):
-        try:
-            # Ends the accept of the other thread, which a close does not.
-            self.listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        self.listener.close()
-        for line in list(self.sockets) + ([self.line] if self.line else []):
+        """Ends listener and connections. The threads that read close the connections: a descriptor must not be reused while they read."""
+        for line in [self.listener, *self.sockets]:
             try:
                 line.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
-            line.close()
+        for thread in self.threads:
+            thread.join(PATIENCE)
+        self.listener.close()
 
     # Messages
 
