@@ -130,7 +130,7 @@ class Stage:
 
     def start(self, words, name):
         with open(self.path(f"{name}.out"), "w", encoding="utf-8") as out, open(self.path(f"{name}.log"), "w", encoding="utf-8") as log:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, cwd=self.folder)
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, cwd=self.folder, start_new_session=True)
         process.name = name
         self.processes.append(process)
         return process
@@ -152,7 +152,8 @@ class Stage:
         try:
             return process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            process.kill()
+            # The children of Kamailio outlive it: end its process group, which start() made.
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             return None
 
