@@ -2,6 +2,7 @@
 import os
 import queue
 import re
+import select
 import shutil
 import signal
 import socket
@@ -310,7 +311,7 @@ class Neighbour:
         try:
             plain.settimeout(PATIENCE / 3)
             line = self.server.wrap_socket(plain, server_side=True) if self.server else plain
-            line.settimeout(None)
+            line.setblocking(False)
         except OSError:
             plain.close()
             return
@@ -322,7 +323,7 @@ class Neighbour:
         if line is None:
             plain = socket.create_connection(("127.0.0.1", self.hop), timeout=PATIENCE)
             line = self.client.wrap_socket(plain) if self.client else plain
-            line.settimeout(None)
+            line.setblocking(False)
             self.line = line
             self.sockets.append(line)
             self._run(self._read, line)
@@ -331,10 +332,7 @@ class Neighbour:
     def _read(self, line):
         buffer = b""
         while True:
-            try:
-                octets = line.recv(65536)
-            except OSError:
-                octets = b""
+            octets = self._received(line)
             if not octets:
                 with self.changed:
                     if line is self.line:
@@ -354,6 +352,26 @@ class Neighbour:
                 buffer = rest[length:]
                 self._take(Message.parsed(head, rest[:length]), line)
 
+    def _received(self, line):
+        """The next octets; none at the end. OpenSSL does not allow a read and a write of one connection at the same time."""
+        while True:
+            try:
+                select.select([line], [], [], 0.2)
+                with self.lock:
+                    return line.recv(65536)
+            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                continue
+            except (OSError, ValueError):
+                return b""
+
+    def _write(self, line, octets):
+        while octets:
+            try:
+                with self.lock:
+                    octets = octets[line.send(octets):]
+            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                select.select([], [line], [], 0.2)
+
     def _take(self, message, line):
         if message.status:
             with self.changed:
@@ -363,8 +381,7 @@ class Neighbour:
         answer = None if message.method == "ACK" else self.answer(message)
         if answer is not None:
             response = answer if isinstance(answer, Message) else self.reply(message, answer)
-            with self.lock:
-                line.sendall(response.encoded())
+            self._write(line, response.encoded())
         with self.changed:
             self.received.append(message)
             self.changed.notify_all()
@@ -402,9 +419,7 @@ class Neighbour:
             *headers], body)
 
     def send(self, request):
-        octets = request.encoded()
-        with self.lock:
-            self._connected().sendall(octets)
+        self._write(self._connected(), request.encoded())
 
     def ask(self, request, seconds=PATIENCE):
         """Sends a request, and returns its final response, or None."""
