@@ -1,6 +1,6 @@
 """Programs and stand-ins for the tests of the folders beside this file. Everything listens on 127.0.0.1 only."""
 import os
-import queue
+import random
 import re
 import select
 import shutil
@@ -72,12 +72,12 @@ def kamailio_modules():
 
 
 def free_port():
-    """A port that is free for TCP and UDP."""
+    """A port that is free for TCP and UDP, below those that Linux gives to connections (32768 on): it stays free until it is listened on."""
     for _ in range(100):
+        port = random.randint(20000, 32000)
         with socket.socket() as stream, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagram:
-            stream.bind(("127.0.0.1", 0))
-            port = stream.getsockname()[1]
             try:
+                stream.bind(("127.0.0.1", port))
                 datagram.bind(("127.0.0.1", port))
                 return port
             except OSError:
