@@ -139,8 +139,8 @@ protocol PackageSubscription: AnyObject {
     func resume(
         _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, at now: Instant)
     /// Whether the watcher of a restored dialog is to be notified.
-    /// - Parameter isUnanswered: whether the last NOTIFY before the restart had no response.
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool
+    /// - Parameter isUnsettled: whether the watcher may have another state than the stored one.
+    func isBehind(_ dialog: WatcherDialog, isUnsettled: Bool, at now: Instant) -> Bool
 
     /// Rows of the dialog in the list of subscriptions.
     func rows(of dialog: WatcherDialog) -> [SubscriptionRow]
@@ -200,7 +200,7 @@ extension PackageSubscription {
         _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, at now: Instant
     ) {}
 
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool { isUnanswered }
+    func isBehind(_ dialog: WatcherDialog, isUnsettled: Bool, at now: Instant) -> Bool { isUnsettled }
 
     func rows(of dialog: WatcherDialog) -> [SubscriptionRow] { [SubscriptionRow(presentity: presentity)] }
 

@@ -11,8 +11,8 @@ final class RestoredDialogs: ShardMember {
     private unowned let notifier: SubscriptionsFlow
     /// Dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     private var resumedCalls = ResumedCalls()
-    /// Local tags of the dialogs with a NOTIFY that the earlier process had no response to, until watchers are notified.
-    private var unanswered: Set<String> = []
+    /// Local tags of the dialogs whose watchers may have another state than the stored one, until watchers are notified.
+    private var unsettled: Set<String> = []
 
     init(_ notifier: SubscriptionsFlow) {
         kernel = notifier.kernel
@@ -31,7 +31,7 @@ final class RestoredDialogs: ShardMember {
     /// - Returns: false if the record cannot be read, or if its package or domain is unknown.
     func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool {
         guard case .dialog(let stored) = record, restore(stored, fedBy: restart.upstreams, at: now) else { return false }
-        if stored.isUnanswered { unanswered.insert(stored.dialog.localTag) }
+        if stored.isUnsettled { unsettled.insert(stored.dialog.localTag) }
         restart.state.dialogs += 1
         return true
     }
@@ -65,20 +65,20 @@ final class RestoredDialogs: ShardMember {
 
     /// Whether the last notification before the restart may not have arrived, so that the watcher gets the full state.
     func isUncertain(_ stored: StoredDialog, of watcher: SIPURI) -> Bool {
-        stored.isUnanswered || stored.isBestEffort && hop(toward: watcher) != nil
+        stored.isUnsettled || stored.isBestEffort && hop(toward: watcher) != nil
     }
 
     /// Notifies the watchers that have another state than the present one, once; expired subscriptions end.
     func notifyBehind(_ state: inout RestoredState, at now: Instant) {
-        defer { unanswered = [] }
+        defer { unsettled = [] }
         for watcher in notifier.dialogs.inOrder {
             if now >= watcher.notifier.expiry {
                 state.expired += 1
                 notifier.perform(watcher.isAway ? watcher.notifier.watcherGone() : watcher.notifier.advance(to: now), on: watcher, at: now)
                 continue
             }
-            let isUnanswered = unanswered.contains(watcher.localTag)
-            guard watcher.subscription.isBehind(watcher, isUnanswered: isUnanswered, at: now), !watcher.isAway else { continue }
+            let isUnsettled = unsettled.contains(watcher.localTag)
+            guard watcher.subscription.isBehind(watcher, isUnsettled: isUnsettled, at: now), !watcher.isAway else { continue }
             state.notified += 1
             notifier.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
         }
@@ -113,7 +113,7 @@ extension WatcherDialog {
             kind: package.storedKind, dialog: dialog.snapshot, owner: owner, event: event.description,
             contentType: subscription.contentType, watcher: watcher.description, isBestEffort: notifier.configuration.bestEffort,
             expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasNotifiedActive: wasNotifiedActive,
-            isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering || notifier.owesWholeState)
+            isUnsettled: notifier.isAwaitingAnswer || notifier.isRedelivering || notifier.owesWholeState)
         stored.details[StoredDialog.endpointDetail] = endpoint?.endpoint.description
         if terms.followsRegistration { stored.details[StoredDialog.registrationDetail] = "yes" }
         if hidesIdentity { stored.details[StoredDialog.privacyDetail] = "id" }

@@ -37,8 +37,8 @@ public struct StoredDialog: Hashable, Sendable {
     public var remote: TransportAddress
     /// Whether the last notification was `active`, not `pending`.
     public var wasNotifiedActive: Bool
-    /// Whether the last NOTIFY had no response yet, so that its delivery is unknown.
-    public var isUnanswered: Bool
+    /// Whether the watcher may have another state than ``Resource/delivered``: the last NOTIFY had no response yet.
+    public var isUnsettled: Bool
     /// Version of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
     public var listVersion: UInt32
     /// Watched presentities of presence; empty for other packages.
@@ -106,7 +106,7 @@ public struct StoredDialog: Hashable, Sendable {
     /// Creates a record.
     public init(
         kind: Kind, dialog: DialogSnapshot, owner: String, event: String, contentType: String, watcher: String, isBatch: Bool = false,
-        isBestEffort: Bool, expiry: Instant, local: TransportAddress, remote: TransportAddress, wasNotifiedActive: Bool, isUnanswered: Bool,
+        isBestEffort: Bool, expiry: Instant, local: TransportAddress, remote: TransportAddress, wasNotifiedActive: Bool, isUnsettled: Bool,
         listVersion: UInt32 = 0, resources: [Resource] = [], rejected: [Rejected] = [], details: [String: String] = [:]
     ) {
         self.kind = kind
@@ -121,7 +121,7 @@ public struct StoredDialog: Hashable, Sendable {
         self.local = local
         self.remote = remote
         self.wasNotifiedActive = wasNotifiedActive
-        self.isUnanswered = isUnanswered
+        self.isUnsettled = isUnsettled
         self.listVersion = listVersion
         self.resources = resources
         self.rejected = rejected

@@ -95,7 +95,7 @@ struct StoredTablesTests {
             }
             var expected = stored
             expected.dialog.localCSeq += Dialog.resumptionGap
-            if stored.isUnanswered {
+            if stored.isUnsettled {
                 // It is told anew.
                 expected.dialog.localCSeq += 1
                 expected.resources = copy.resources

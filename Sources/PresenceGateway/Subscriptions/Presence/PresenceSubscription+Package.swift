@@ -140,7 +140,7 @@ extension PresenceSubscription: PackageSubscription {
         }
     }
 
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool {
+    func isBehind(_ dialog: WatcherDialog, isUnsettled: Bool, at now: Instant) -> Bool {
         // A list is notified when all of its entries are known again.
         if list != nil, !isReady { return false }
         let differing = resources.filter { resource in
