@@ -133,6 +133,10 @@ protocol PackageSubscription: AnyObject {
     ///   - stored: the package's part of the stored dialog.
     ///   - hopMarks: those of the upstream subscriptions of its resources, in their order.
     func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant)
+    /// Version of the last numbered document (RFC 5263), or of the next list (RFC 4662).
+    var documentVersion: UInt32 { get }
+    /// Whether the package's part of the record changed since the last call, apart from what the watcher was notified of.
+    func takeUnstored() -> Bool
     /// Adds the package's part to the record of the dialog.
     func store(in stored: inout StoredDialog)
     /// Continues the restored dialog, which is in the tables.
@@ -194,6 +198,8 @@ extension PackageSubscription {
     func forgetNotified() {}
     func advance(_ dialog: WatcherDialog, at now: Instant) {}
     func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant) {}
+    var documentVersion: UInt32 { 0 }
+    func takeUnstored() -> Bool { false }
     func store(in stored: inout StoredDialog) {}
 
     func resume(

@@ -51,7 +51,7 @@ final class RestoredDialogs: ShardMember {
             endpoint: endpoint.map { EndpointKey(watcher: opened.parties.watcherKey, endpoint: $0) },
             hidesIdentity: stored.details[StoredDialog.privacyDetail] != nil,
             followsRegistration: stored.details[StoredDialog.registrationDetail] != nil)
-        watcher.resume(wasNotifiedActive: stored.wasNotifiedActive)
+        watcher.resume(from: stored)
         notifier.insert(watcher)
         if stored.local.transport.isReliable, hop(toward: uri) == nil {
             _ = notifier.redelivery.leave(watcher, for: configuration.timing.restartGrace, at: now)
@@ -118,6 +118,18 @@ extension WatcherDialog {
         if terms.followsRegistration { stored.details[StoredDialog.registrationDetail] = "yes" }
         if hidesIdentity { stored.details[StoredDialog.privacyDetail] = "id" }
         subscription.store(in: &stored)
+        if let reserve = record.reserve { stored.unsettle(reserve) }
         return stored
+    }
+}
+
+extension StoredDialog {
+    /// Leaves out what the watcher was last notified of, so that further notifications change nothing in the record.
+    fileprivate mutating func unsettle(_ reserve: DialogRecord.Reserve) {
+        isUnsettled = true
+        wasNotifiedActive = false
+        dialog.localCSeq = reserve.cSeq
+        listVersion = reserve.version
+        for index in resources.indices { resources[index].delivered = [:] }
     }
 }

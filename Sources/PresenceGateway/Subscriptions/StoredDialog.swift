@@ -35,9 +35,10 @@ public struct StoredDialog: Hashable, Sendable {
     public var local: TransportAddress
     /// Source address of the last SUBSCRIBE.
     public var remote: TransportAddress
-    /// Whether the last notification was `active`, not `pending`.
+    /// Whether the last notification was `active`, not `pending`; false if ``isUnsettled``.
     public var wasNotifiedActive: Bool
-    /// Whether the watcher may have another state than ``Resource/delivered``: the last NOTIFY had no response yet.
+    /// Whether the watcher may have any state: it was notified since its state was stored, or the last NOTIFY had no response yet. CSeq
+    /// and version are then the highest that may have been used.
     public var isUnsettled: Bool
     /// Version of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
     public var listVersion: UInt32

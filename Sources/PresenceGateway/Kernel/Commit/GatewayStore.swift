@@ -46,6 +46,8 @@ public final class MemoryStore: GatewayStore {
     public private(set) var clock: StoredClock?
     /// Number of commits, failed ones included.
     public private(set) var commits = 0
+    /// Number of times that each record was stored.
+    public private(set) var puts: [StoreKey: Int] = [:]
     /// Failure of all commits while set.
     public var failure: StoreFailure?
     /// Failure of all loads while set.
@@ -60,7 +62,9 @@ public final class MemoryStore: GatewayStore {
         if let failure { throw failure }
         for change in changes {
             switch change {
-            case .put(let record): records[record.key] = record
+            case .put(let record):
+                records[record.key] = record
+                puts[record.key, default: 0] += 1
             case .remove(let key): records[key] = nil
             case .clock(let clock): self.clock = clock
             }

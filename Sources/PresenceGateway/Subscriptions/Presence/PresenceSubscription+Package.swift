@@ -113,11 +113,13 @@ extension PresenceSubscription: PackageSubscription {
         if let stored = stored as? PresenceSubscription { flow.reload(self, of: dialog, as: stored, hopMarks: hopMarks, at: now) }
     }
 
-    // MARK: restart
+    // MARK: store and restart
+
+    var documentVersion: UInt32 { list?.version ?? resources.first?.partialVersion ?? 0 }
 
     func store(in stored: inout StoredDialog) {
         stored.isBatch = isBatch
-        stored.listVersion = list?.version ?? resources.first?.partialVersion ?? 0
+        stored.listVersion = documentVersion
         stored.resources = resources.map { resource in
             StoredDialog.Resource(
                 uri: list?.written(resource.uri) ?? resource.entity.description, categories: resource.categories.map(\.rawValue),
@@ -151,7 +153,8 @@ extension PresenceSubscription: PackageSubscription {
             // Stores of earlier versions have no record of it.
             flow.hosted.noteShown(flow.rendered(resource, for: dialog, at: now), of: resource, to: dialog, at: now)
         }
-        guard !dialog.isAway, !differing.isEmpty || hasPendingInstanceStates else { return false }
+        let owesInstanceStates = hasPendingInstanceStates || isUnsettled && !instanceStates.isEmpty
+        guard !dialog.isAway, !differing.isEmpty || owesInstanceStates else { return false }
         differing.forEach { changes.add($0) }
         return true
     }
