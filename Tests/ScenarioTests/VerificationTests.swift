@@ -171,7 +171,8 @@ import Testing
         show("first", conversation, at: network.now)
         let watchers = try await watchers(conversation)
         for watcher in watchers { watcher.subscribe(expires: 3600, at: network.now) }
-        try network.run(for: .seconds(3))
+        // From then on the next NOTIFY of each watcher waits for a commit.
+        try network.run(for: .seconds(60))
         store.failure = StoreFailure("disk full")
         for text in ["second", "third"] {
             show(text, conversation, at: network.now)

@@ -48,7 +48,7 @@ enum Records {
                 isBatch: resources > 1, isBestEffort: true, expiry: Instant(secondsSince1970: 1_700_000_900),
                 local: TransportAddress(.tcp, "::1", 5060),
                 remote: TransportAddress(.tls, "2001:db8::7", 40_000, proving: "host.example.org"), wasNotifiedActive: true,
-                isUnanswered: true, listVersion: 9,
+                isUnsettled: true, listVersion: 9,
                 resources: (0..<resources).map {
                     StoredDialog.Resource(
                         uri: "sip:r\($0)@example.com", categories: ["state", awkward, ""],

@@ -163,6 +163,8 @@ struct MatrixPlay {
 
     func restart() async throws {
         let seat = try await watching(.busy, expires: 3_600)
+        // Afterwards the store has what the watcher was notified of.
+        try await conversation.pass(.seconds(60))
         let notified = seat.watcher.notifications.count
         try kill(awayFor: .seconds(2))
         try await conversation.pass(.seconds(20))

@@ -123,10 +123,15 @@ final class RemoteWatchers: ShardMember {
             } else {
                 places[parcelKey] = parcels.count
                 parcels.append(
-                    Parcel(shard: parcelKey.shard, key: key, view: SharedView(content: .init(presence), addressees: [addressee])))
+                    Parcel(
+                        shard: parcelKey.shard, presentity: watcher.watch.key, key: key,
+                        view: SharedView(content: .init(presence), addressees: [addressee])))
             }
         }
-        for parcel in parcels {
+        // Ordered by presentity: the order of first addressees would show a blocked watcher of several whether others share its view.
+        for parcel in parcels.enumerated().sorted(by: { ($0.element.presentity, $0.offset) < ($1.element.presentity, $1.offset) })
+            .map(\.element)
+        {
             guard waitsForCommits else {
                 post(.views(parcel.view), to: parcel.shard)
                 continue
@@ -172,6 +177,8 @@ final class RemoteWatchers: ShardMember {
 
     private struct Parcel {
         let shard: Int
+        /// The presentity's `aorKey`.
+        let presentity: String
         /// Key of the record that is shown.
         let key: String
         var view: SharedView

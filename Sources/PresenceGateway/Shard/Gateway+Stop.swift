@@ -27,6 +27,7 @@ extension Gateway {
             if keepsDialogs { continue }
             flows.subscriptions.perform(dialog.notifier.terminate(.deactivated, at: now), on: dialog, at: now)
         }
+        if keepsDialogs { flows.subscriptions.settlement.settleAll(at: now) }
         flows.publications.stop(at: now)
     }
 
@@ -38,7 +39,8 @@ extension Gateway {
         guard isShuttingDown, kernel.output.isEmpty, commitLog.isIdle, pendingRequests.values.allSatisfy(\.isKeepAlive),
             flows.presenceSubscriptions.views.parkedCount == 0
         else { return false }
-        return keepsDialogs || (flows.subscriptions.dialogs.isEmpty && flows.upstream.upstreams.isEmpty)
+        if keepsDialogs { return flows.subscriptions.settlement.isEmpty }
+        return flows.subscriptions.dialogs.isEmpty && flows.upstream.upstreams.isEmpty
     }
 
     /// Number of missing responses and dialog ends before ``isDrained``, at least 1; nil: output or a commit is left, or no shutdown.

@@ -133,14 +133,18 @@ protocol PackageSubscription: AnyObject {
     ///   - stored: the package's part of the stored dialog.
     ///   - hopMarks: those of the upstream subscriptions of its resources, in their order.
     func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant)
+    /// Version of the last numbered document (RFC 5263), or of the next list (RFC 4662).
+    var documentVersion: UInt32 { get }
+    /// Whether the package's part of the record changed since the last call, apart from what the watcher was notified of.
+    func takeUnstored() -> Bool
     /// Adds the package's part to the record of the dialog.
     func store(in stored: inout StoredDialog)
     /// Continues the restored dialog, which is in the tables.
     func resume(
         _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, at now: Instant)
     /// Whether the watcher of a restored dialog is to be notified.
-    /// - Parameter isUnanswered: whether the last NOTIFY before the restart had no response.
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool
+    /// - Parameter isUnsettled: whether the watcher may have another state than the stored one.
+    func isBehind(_ dialog: WatcherDialog, isUnsettled: Bool, at now: Instant) -> Bool
 
     /// Rows of the dialog in the list of subscriptions.
     func rows(of dialog: WatcherDialog) -> [SubscriptionRow]
@@ -194,13 +198,15 @@ extension PackageSubscription {
     func forgetNotified() {}
     func advance(_ dialog: WatcherDialog, at now: Instant) {}
     func reload(_ dialog: WatcherDialog, as stored: any PackageSubscription, hopMarks: [String?], at now: Instant) {}
+    var documentVersion: UInt32 { 0 }
+    func takeUnstored() -> Bool { false }
     func store(in stored: inout StoredDialog) {}
 
     func resume(
         _ dialog: WatcherDialog, from stored: StoredDialog, fedBy upstreams: RestoredUpstreamSubscriptions, at now: Instant
     ) {}
 
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool { isUnanswered }
+    func isBehind(_ dialog: WatcherDialog, isUnsettled: Bool, at now: Instant) -> Bool { isUnsettled }
 
     func rows(of dialog: WatcherDialog) -> [SubscriptionRow] { [SubscriptionRow(presentity: presentity)] }
 

@@ -27,7 +27,6 @@ final class NotificationRedelivery: ShardMember {
     /// Handles the final response to a NOTIFY.
     func receiveAnswer(_ response: SIPResponse, for watcher: WatcherDialog, at now: Instant) {
         guard notifier.dialogs.contains(watcher) else { return }
-        notifier.keep(watcher)
         watcher.answered(response.status)
         if followRedirect(response, of: watcher, at: now) { return }
         watcher.settled(response.status)
@@ -39,6 +38,7 @@ final class NotificationRedelivery: ShardMember {
         let actions = watcher.notifier.receiveAnswer(
             status: response.status.rawValue, retryAfter: retryAfter, chance: redeliveryChance(of: watcher), at: now)
         notifier.perform(actions, on: watcher, at: now)
+        notifier.settlement.answered(watcher, at: now)
     }
 
     /// Handles a notification that was not delivered.
@@ -50,7 +50,6 @@ final class NotificationRedelivery: ShardMember {
         counters.notificationsFailed += 1
         watcher.lost(reason)
         log(.notice, "NOTIFY not delivered", ["call-id": watcher.dialog.id.callID, "reason": reason])
-        notifier.keep(watcher)
         if isShuttingDown, watcher.notifier.isEnding { return notifier.perform(watcher.notifier.watcherGone(), on: watcher, at: now) }
         if failure == .transport, let connection, connection == watcher.flow.connection {
             return connectionLost(connection, of: watcher, isLastLost: true, at: now)
@@ -72,6 +71,7 @@ final class NotificationRedelivery: ShardMember {
         let isAway = isHosted && leave(watcher, for: configuration.timing.connectionGrace, at: now)
         if !isAway, !isBestEffort { return notifier.perform(watcher.notifier.notifyRerouted(at: now), on: watcher, at: now) }
         watcher.subscription.forgetNotified()
+        notifier.unsettle(watcher)
         // While it is away nothing is sent; but a NOTIFY that was lost is not awaited any more.
         if isAway, isBestEffort || !isLastLost { return notifier.schedule(watcher) }
         notifier.perform(watcher.notifier.notifyFailed(.transport, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)

@@ -11,8 +11,8 @@ final class RestoredDialogs: ShardMember {
     private unowned let notifier: SubscriptionsFlow
     /// Dialogs for which a SUBSCRIBE may be repeated, because the earlier process did not answer it.
     private var resumedCalls = ResumedCalls()
-    /// Local tags of the dialogs with a NOTIFY that the earlier process had no response to, until watchers are notified.
-    private var unanswered: Set<String> = []
+    /// Local tags of the dialogs whose watchers may have another state than the stored one, until watchers are notified.
+    private var unsettled: Set<String> = []
 
     init(_ notifier: SubscriptionsFlow) {
         kernel = notifier.kernel
@@ -31,7 +31,7 @@ final class RestoredDialogs: ShardMember {
     /// - Returns: false if the record cannot be read, or if its package or domain is unknown.
     func restore(_ record: StoreRecord, _ restart: inout Restart, at now: Instant) -> Bool {
         guard case .dialog(let stored) = record, restore(stored, fedBy: restart.upstreams, at: now) else { return false }
-        if stored.isUnanswered { unanswered.insert(stored.dialog.localTag) }
+        if stored.isUnsettled { unsettled.insert(stored.dialog.localTag) }
         restart.state.dialogs += 1
         return true
     }
@@ -51,7 +51,7 @@ final class RestoredDialogs: ShardMember {
             endpoint: endpoint.map { EndpointKey(watcher: opened.parties.watcherKey, endpoint: $0) },
             hidesIdentity: stored.details[StoredDialog.privacyDetail] != nil,
             followsRegistration: stored.details[StoredDialog.registrationDetail] != nil)
-        watcher.resume(wasNotifiedActive: stored.wasNotifiedActive)
+        watcher.resume(from: stored)
         notifier.insert(watcher)
         if stored.local.transport.isReliable, hop(toward: uri) == nil {
             _ = notifier.redelivery.leave(watcher, for: configuration.timing.restartGrace, at: now)
@@ -65,7 +65,7 @@ final class RestoredDialogs: ShardMember {
 
     /// Whether the last notification before the restart may not have arrived, so that the watcher gets the full state.
     func isUncertain(_ stored: StoredDialog, of watcher: SIPURI) -> Bool {
-        stored.isUnanswered || stored.isBestEffort && hop(toward: watcher) != nil
+        stored.isUnsettled || stored.isBestEffort && hop(toward: watcher) != nil
     }
 
     /// Notifies some watchers that have another state than the present one, once; expired subscriptions end.
@@ -73,7 +73,7 @@ final class RestoredDialogs: ShardMember {
     func notifyBehind(_ restart: inout Restart, at now: Instant) -> Bool {
         let (tags, isLast) = restart.next(of: notifier.dialogs.inOrder.map(\.localTag))
         for tag in tags { notifier.dialogs[tag].map { notifyBehind($0, &restart.state, at: now) } }
-        if isLast { unanswered = [] }
+        if isLast { unsettled = [] }
         return isLast
     }
 
@@ -83,8 +83,8 @@ final class RestoredDialogs: ShardMember {
             notifier.perform(watcher.isAway ? watcher.notifier.watcherGone() : watcher.notifier.advance(to: now), on: watcher, at: now)
             return
         }
-        let isUnanswered = unanswered.contains(watcher.localTag)
-        guard watcher.subscription.isBehind(watcher, isUnanswered: isUnanswered, at: now), !watcher.isAway else { return }
+        let isUnsettled = unsettled.contains(watcher.localTag)
+        guard watcher.subscription.isBehind(watcher, isUnsettled: isUnsettled, at: now), !watcher.isAway else { return }
         state.notified += 1
         notifier.perform(watcher.notifier.stateChanged(at: now), on: watcher, at: now)
     }
@@ -118,11 +118,23 @@ extension WatcherDialog {
             kind: package.storedKind, dialog: dialog.snapshot, owner: owner, event: event.description,
             contentType: subscription.contentType, watcher: watcher.description, isBestEffort: notifier.configuration.bestEffort,
             expiry: notifier.expiry, local: flow.local, remote: flow.remote, wasNotifiedActive: wasNotifiedActive,
-            isUnanswered: notifier.isAwaitingAnswer || notifier.isRedelivering || notifier.owesWholeState)
+            isUnsettled: notifier.isAwaitingAnswer || notifier.isRedelivering || notifier.owesWholeState)
         stored.details[StoredDialog.endpointDetail] = endpoint?.endpoint.description
         if terms.followsRegistration { stored.details[StoredDialog.registrationDetail] = "yes" }
         if hidesIdentity { stored.details[StoredDialog.privacyDetail] = "id" }
         subscription.store(in: &stored)
+        if let reserve = record.reserve { stored.unsettle(reserve) }
         return stored
+    }
+}
+
+extension StoredDialog {
+    /// Leaves out what the watcher was last notified of, so that further notifications change nothing in the record.
+    fileprivate mutating func unsettle(_ reserve: DialogRecord.Reserve) {
+        isUnsettled = true
+        wasNotifiedActive = false
+        dialog.localCSeq = reserve.cSeq
+        listVersion = reserve.version
+        for index in resources.indices { resources[index].delivered = [:] }
     }
 }

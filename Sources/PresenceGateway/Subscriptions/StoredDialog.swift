@@ -35,10 +35,11 @@ package struct StoredDialog: Hashable, Sendable {
     package var local: TransportAddress
     /// Source address of the last SUBSCRIBE.
     package var remote: TransportAddress
-    /// Whether the last notification was `active`, not `pending`.
+    /// Whether the last notification was `active`, not `pending`; false if ``isUnsettled``.
     package var wasNotifiedActive: Bool
-    /// Whether the last NOTIFY had no response yet, so that its delivery is unknown.
-    package var isUnanswered: Bool
+    /// Whether the watcher may have any state: it was notified since its state was stored, or the last NOTIFY had no response yet. CSeq
+    /// and version are then the highest that may have been used.
+    package var isUnsettled: Bool
     /// Version of the last numbered document: partial PIDF (RFC 5263), RLMI (RFC 4662); 0 before the first.
     package var listVersion: UInt32
     /// Watched presentities of presence; empty for other packages.
@@ -106,7 +107,7 @@ package struct StoredDialog: Hashable, Sendable {
     /// Creates a record.
     package init(
         kind: Kind, dialog: DialogSnapshot, owner: String, event: String, contentType: String, watcher: String, isBatch: Bool = false,
-        isBestEffort: Bool, expiry: Instant, local: TransportAddress, remote: TransportAddress, wasNotifiedActive: Bool, isUnanswered: Bool,
+        isBestEffort: Bool, expiry: Instant, local: TransportAddress, remote: TransportAddress, wasNotifiedActive: Bool, isUnsettled: Bool,
         listVersion: UInt32 = 0, resources: [Resource] = [], rejected: [Rejected] = [], details: [String: String] = [:]
     ) {
         self.kind = kind
@@ -121,7 +122,7 @@ package struct StoredDialog: Hashable, Sendable {
         self.local = local
         self.remote = remote
         self.wasNotifiedActive = wasNotifiedActive
-        self.isUnanswered = isUnanswered
+        self.isUnsettled = isUnsettled
         self.listVersion = listVersion
         self.resources = resources
         self.rejected = rejected

@@ -8,7 +8,7 @@ extension SubscriptionsFlow {
             "dialogs": dialogs.presenceCount, "homeDialogs": dialogs.count - dialogs.presenceCount,
             "dialogsOfWatcher": dialogs.watcherCount, "dialogsOfConnection": dialogs.connectionCount,
             "dialogsOfEndpoint": dialogs.endpointCount,
-        ].merging(reloaded.sizes) { $1 }
+        ].merging(reloaded.sizes) { $1 }.merging(settlement.sizes) { $1 }
     }
 
     var tables: [TableSize] {

@@ -52,7 +52,10 @@ extension SubscriptionsFlow {
         var response = watcher.acceptance(
             of: request, contact: contact(over: watcher.flow), expires: expires, status,
             piggybacking: isPiggyback ? watcher.dialog.nextNumber() : nil)
-        if isPiggyback { keep(watcher) }
+        if isPiggyback {
+            noteNumber(of: watcher)
+            keep(watcher)
+        }
         if content != .none {
             watcher.notified(status, content, inAnswer: true, at: now)
             if watcher.record.storage == .none {
@@ -111,7 +114,7 @@ extension SubscriptionsFlow {
             request.headers.append(.contentType, body.contentType)
             request.body = body.bytes
         }
-        keep(watcher)
+        noteNotified(watcher, at: now)
         let scope = commitScope(of: watcher)
         if isBestEffort {
             sendWithoutAnswer(request, by: requestRoute, for: origin(of: watcher), in: scope, at: now)

@@ -18,6 +18,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     private(set) lazy var restored = RestoredDialogs(self)
     /// Responses to notifications, and their redelivery.
     private(set) lazy var redelivery = NotificationRedelivery(self)
+    /// Write-behind of what watchers were notified of.
+    private(set) lazy var settlement = DialogSettlement(self)
     /// Dialogs of failed commits.
     private(set) lazy var reloaded = ReloadedDialogs(self)
 
@@ -47,6 +49,30 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         if watcher.record.storage != .none { keep(.dialog(watcher.localTag)) }
     }
 
+    /// Notes a notification. Its dialog is stored before it is sent, if the record is settled, or has no number left for it.
+    func noteNotified(_ watcher: WatcherDialog, at now: Instant) {
+        guard store != nil, watcher.record.storage != .none else { return }
+        let isNew = watcher.noteNotified(at: now)
+        // Resources that are rejected or pending are stored with the notification that says so.
+        if watcher.subscription.takeUnstored() || isNew { keep(watcher) }
+        settlement.add(watcher, at: now)
+    }
+
+    /// Notes a number that is used without a notification of its own.
+    func noteNumber(of watcher: WatcherDialog) {
+        if store != nil, watcher.noteNumber() { keep(watcher) }
+    }
+
+    /// Stores that the watcher may have any state, because one was lost.
+    func unsettle(_ watcher: WatcherDialog) {
+        guard store != nil, watcher.record.storage != .none, watcher.record.reserve == nil else { return }
+        watcher.unsettle()
+        keep(watcher)
+    }
+
+    /// The dialog of a ticket, unless it ended.
+    func dialog(_ ticket: Ticket) -> WatcherDialog? { records[ticket.key] }
+
     /// Stores a new dialog with the next commit.
     func begin(_ watcher: WatcherDialog, at now: Instant) {
         guard store != nil else { return }
@@ -70,6 +96,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     func remove(_ watcher: WatcherDialog, at now: Instant) {
         guard dialogs.remove(watcher) else { return }
         unanswered.forget(watcher.ticket)
+        settlement.remove(watcher)
         counters.subscriptionsEnded += 1
         watcher.subscription.end(watcher, at: now)
         keep(watcher)
@@ -83,11 +110,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         dialogs.move(watcher, to: flow)
     }
 
-    /// Notes the end of a dialog's connection, and stores it.
-    func disconnected(_ watcher: WatcherDialog) {
-        dialogs.disconnect(watcher)
-        keep(watcher)
-    }
+    /// Notes the end of a dialog's connection.
+    func disconnected(_ watcher: WatcherDialog) { dialogs.disconnect(watcher) }
 
     /// Removes a connection.
     /// - Returns: the dialogs that were bound to it, in order.
@@ -128,7 +152,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         guard let watcher = records[origin.ticket.key], var cSeq = request.headers.cSeq else { return false }
         cSeq.number = watcher.dialog.nextNumber()
         request.headers.cSeq = cSeq
-        keep(watcher)
+        noteNumber(of: watcher)
         return true
     }
 
@@ -172,6 +196,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
 
     func timerDue(_ ticket: Ticket, at now: Instant) {
         if WatchedViews.isTicket(ticket) { return ports.parkedTimerDue(ticket, at: now) }
+        if DialogSettlement.isTicket(ticket) { return settlement.timerDue(at: now) }
         guard let watcher = records[ticket.key] else { return }
         watcher.fired()
         advance(watcher, at: now)

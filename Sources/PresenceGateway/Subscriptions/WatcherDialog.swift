@@ -157,9 +157,9 @@ final class WatcherDialog {
     // MARK: restart and failed commits
 
     /// Restores the state of the last notification before a restart.
-    func resume(wasNotifiedActive: Bool) {
-        history.restore(wasActive: wasNotifiedActive)
-        record.noteStored()
+    func resume(from stored: StoredDialog) {
+        history.restore(wasActive: stored.wasNotifiedActive && !stored.isUnsettled)
+        record.restore(stored)
     }
 
     /// Notes that the dialog is part of a commit from now on.
@@ -168,10 +168,30 @@ final class WatcherDialog {
     /// Notes that the store has the dialog.
     func noteStored() { record.noteStored() }
 
+    /// Notes that a notification is sent.
+    /// - Returns: whether it waits for a commit of the dialog.
+    func noteNotified(at now: Instant) -> Bool {
+        record.notified(dialog.localCSeq, subscription.documentVersion, at: now)
+    }
+
+    /// Notes that a number is used without a notification of its own.
+    /// - Returns: whether it waits for a commit of the dialog.
+    func noteNumber() -> Bool { record.used(dialog.localCSeq, subscription.documentVersion) }
+
+    /// Notes that the watcher may have any state, which the next commit of the dialog stores.
+    func unsettle() { record.unsettle(from: dialog.localCSeq, subscription.documentVersion) }
+
+    /// Notes that the next commit has the state that the watcher was last notified of.
+    func settle() { record.settle() }
+
+    /// Notes whether the dialog waits to be settled.
+    func queueForSettlement(_ isQueued: Bool) { record.queue(isQueued) }
+
     /// Takes over the stored state after a failed commit; what the transport and the watcher's responses have shown stays valid.
     func reload(from stored: StoredDialog, retryIn pause: TimeSpan, at now: Instant) {
         if let before = Dialog(snapshot: stored.dialog) { dialog.revert(to: before) }
         history.restore(wasActive: stored.wasNotifiedActive)
+        unsettle()
         notifier.reload(expiry: stored.expiry, retryIn: pause, at: now)
         if !notifier.isEnding { history.diagnose(nil) }
         subscription.forgetNotified()

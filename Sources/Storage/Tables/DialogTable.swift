@@ -10,7 +10,7 @@ enum DialogTable {
             dialog.localTag, stored.kind.rawValue, stored.owner, stored.watcher, stored.event, stored.contentType,
             stored.expiry.nanosecondsSince1970, dialog.callID, dialog.remoteTag, dialog.localParty, dialog.remoteParty,
             dialog.remoteTarget, StoredList.text(dialog.routeSet), dialog.localCSeq, dialog.remoteCSeq, dialog.isSecure, stored.isBatch,
-            stored.isBestEffort, stored.local.storedText, stored.remote.storedText, stored.wasNotifiedActive, stored.isUnanswered,
+            stored.isBestEffort, stored.local.storedText, stored.remote.storedText, stored.wasNotifiedActive, stored.isUnsettled,
             stored.listVersion, StoredList.text(stored.details), StoreRecord.dialog(stored).partition,
         ]
         try database.run(Self.upsert, StatementArguments(arguments))
@@ -96,7 +96,7 @@ enum DialogTable {
             watcher: try columns.text("watcher"), isBatch: try columns.flag("is_batch"),
             isBestEffort: try columns.flag("is_best_effort"), expiry: try columns.instant("expiry"),
             local: try columns.address("local_address"), remote: try columns.address("remote_address"),
-            wasNotifiedActive: try columns.flag("was_told_active"), isUnanswered: try columns.flag("is_unanswered"),
+            wasNotifiedActive: try columns.flag("was_told_active"), isUnsettled: try columns.flag("is_unanswered"),
             listVersion: try columns.integer("list_version"), details: try columns.pairs("details"))
     }
 }

@@ -68,6 +68,8 @@ struct StoreFailureTests {
         let store = MemoryStore()
         let bench = Bench(store: store)
         let (_, upstream, _) = try SimpleWatcherTests().established(bench)
+        // Now the next NOTIFY waits for a commit.
+        bench.settle()
         func sent() -> [UInt64] { [bench.gateway.counters.notificationsSent, bench.gateway.counters.requestsSent] }
         let before = sent()
         store.failure = Self.full

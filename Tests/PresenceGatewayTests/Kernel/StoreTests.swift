@@ -66,8 +66,15 @@ struct StoreTests {
         }
         #expect(stored.watcher == "sip:ann@example.org")
         #expect(stored.resources.map(\.uri) == [Self.alice])
-        #expect(stored.dialog.localCSeq == 1)
-        #expect(stored.resources.first?.delivered.isEmpty == false)
+        #expect(stored.dialog.localCSeq == 64 && stored.isUnsettled)
+        bench.answer(try bench.nextRequest(.notify, at: Bench.simple), 200, from: Bench.simple)
+        bench.settle()
+        guard case .dialog(let settled)? = store.records[.dialog(tag)] else {
+            Issue.record("the dialog is not kept")
+            return
+        }
+        #expect(settled.dialog.localCSeq == 1 && !settled.isUnsettled)
+        #expect(settled.resources.first?.delivered.isEmpty == false)
         bench.pass(.seconds(4_100))
         #expect(store.records.isEmpty)
     }

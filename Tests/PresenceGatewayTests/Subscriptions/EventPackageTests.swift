@@ -106,6 +106,7 @@ private final class CounterSubscription: PackageSubscription {
         let (_, first) = try subscribe()
         let kinds = store.records.values.compactMap { if case .dialog(let stored) = $0 { stored.kind.rawValue } else { nil } }
         #expect(kinds == ["x-counter"])
+        bench.settle()
         #expect(try bench.restart().dialogs == 1)
         set(3)
         let next = try bench.nextRequest(.notify, at: Bench.simple)

@@ -103,6 +103,9 @@ final class Bench {
         return try gateways.reduce(into: RestoredState()) { $0 = $0 + (try $1.restore(at: now)) }
     }
 
+    /// Passes the time after which the store has what watchers were last notified of (docs/decisions/write-behind.md).
+    func settle() { pass(.seconds(45)) }
+
     /// The requests of the gateway to the store since the last call.
     func takeStoreRequests() -> [StoreRequest] { gateway.takeStoreRequests() }
 

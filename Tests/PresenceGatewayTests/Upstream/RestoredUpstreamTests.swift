@@ -35,6 +35,7 @@ import Testing
     func untilAccepted() throws {
         let bench = Bench(store: MemoryStore())
         let far = try Self.watch(bench)
+        bench.settle()
         #expect(try bench.restart().upstreamSubscriptions == 1)
         let since = Self.time(bench)
         #expect(try Self.subscription(bench).unverifiedSince == since && Self.subscription(bench).restoredAt == since)

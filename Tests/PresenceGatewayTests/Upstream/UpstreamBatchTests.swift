@@ -265,6 +265,7 @@ import Testing
     func restart() throws {
         let bench = Bench(store: MemoryStore()) { $0.domains["contoso.com"]?.federation.network = .sameEnterprise }
         _ = try watching("bob@contoso.com", "eve@contoso.com", on: bench)
+        bench.settle()
         try bench.restart()
         bench.pass(.seconds(1))
         let anew = try bench.nextRequest(.subscribe, at: Bench.enterprise)

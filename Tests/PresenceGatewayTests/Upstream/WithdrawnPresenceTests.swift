@@ -259,6 +259,7 @@ import Testing
         let (answer, ann) = try batch(bench)
         _ = try bench.takeNotifies()
         #expect(try says(bench, ann, "pending", cSeq: 2).count == 1)
+        bench.settle()
         try bench.restart()
         func refresh(_ cSeq: Int) throws -> BatchAnswer {
             bench.send(
@@ -287,6 +288,7 @@ import Testing
         let subscription = try bench.nextRequest(.subscribe, at: Bench.enterprise)
         bench.grant(subscription, [("amy@contoso.com", open)], [Bench.instanceState("bob@contoso.com", "state=\"pending\"")])
         #expect(try entries(bench) == ["amy@contoso.com active", "bob@contoso.com pending"])
+        bench.settle()
         try bench.restart()
         try notify(bench, subscription, cSeq: 2, Bench.categories("amy@contoso.com", whole(18_500)))
         #expect(try entries(bench) == ["amy@contoso.com active"])
@@ -314,6 +316,7 @@ import Testing
         StandardPresentityAnswerTests.serve(bench, subscription, "", state: "pending;expires=3600")
         let instanceStates = ["sip:ann@im.example.org: pending"]
         #expect(try bench.takeNotifies().map { try BatchAnswer($0).instanceStates } == [instanceStates])
+        bench.settle()
         try bench.restart()
         bench.send(
             bench.inDialog(

@@ -61,6 +61,8 @@ package final class MemoryStore: GatewayStore {
     private var assigned: [StoreKey: Int] = [:]
     /// Number of commits, failed ones included.
     package private(set) var commits = 0
+    /// Number of times that each record was stored.
+    package private(set) var puts: [StoreKey: Int] = [:]
     /// Failure of all commits while set.
     package var failure: StoreFailure?
     /// Failure of all loads while set.
@@ -75,7 +77,9 @@ package final class MemoryStore: GatewayStore {
         if let failure { throw failure }
         for change in changes {
             switch change {
-            case .put(let record): records[record.key] = record
+            case .put(let record):
+                records[record.key] = record
+                puts[record.key, default: 0] += 1
             case .remove(let key):
                 records[key] = nil
                 assigned[key] = nil

@@ -113,11 +113,13 @@ extension PresenceSubscription: PackageSubscription {
         if let stored = stored as? PresenceSubscription { flow.reload(self, of: dialog, as: stored, hopMarks: hopMarks, at: now) }
     }
 
-    // MARK: restart
+    // MARK: store and restart
+
+    var documentVersion: UInt32 { list?.version ?? resources.first?.partialVersion ?? 0 }
 
     func store(in stored: inout StoredDialog) {
         stored.isBatch = isBatch
-        stored.listVersion = list?.version ?? resources.first?.partialVersion ?? 0
+        stored.listVersion = documentVersion
         stored.resources = resources.map { resource in
             StoredDialog.Resource(
                 uri: list?.written(resource.uri) ?? resource.entity.description, categories: resource.categories.map(\.rawValue),
@@ -140,7 +142,7 @@ extension PresenceSubscription: PackageSubscription {
         }
     }
 
-    func isBehind(_ dialog: WatcherDialog, isUnanswered: Bool, at now: Instant) -> Bool {
+    func isBehind(_ dialog: WatcherDialog, isUnsettled: Bool, at now: Instant) -> Bool {
         // A list is notified when all of its entries are known again.
         if list != nil, !isReady { return false }
         let differing = resources.filter { resource in
@@ -151,7 +153,8 @@ extension PresenceSubscription: PackageSubscription {
             // Stores of earlier versions have no record of it.
             flow.hosted.noteShown(flow.rendered(resource, for: dialog, at: now), of: resource, to: dialog, at: now)
         }
-        guard !dialog.isAway, !differing.isEmpty || hasPendingInstanceStates else { return false }
+        let owesInstanceStates = hasPendingInstanceStates || isUnsettled && !instanceStates.isEmpty
+        guard !dialog.isAway, !differing.isEmpty || owesInstanceStates else { return false }
         differing.forEach { changes.add($0) }
         return true
     }

@@ -15,9 +15,11 @@ final class PresenceSubscription {
     let isBatch: Bool
     /// List in the watcher's SUBSCRIBE (RFC 5367); nil: none.
     private(set) var list: ListSubscription?
-    private(set) var resources: [WatchedResource]
+    private(set) var resources: [WatchedResource] { didSet { isUnstored = true } }
     /// Resources that were refused or redirected, reported in RLMI (MS-PRES 3.4.5.1.3.1).
-    private(set) var rejected: [WatcherDialog.RejectedResource] = []
+    private(set) var rejected: [WatcherDialog.RejectedResource] = [] { didSet { isUnstored = true } }
+    /// Whether one of them changed since ``takeUnstored()``.
+    private var isUnstored = false
     /// Removed presentities with upstream subscriptions that are left once the removal is committed.
     private var leaving: [WatchedResource] = []
     /// Changes that were not notified, each with the time from which it may be.
@@ -54,6 +56,13 @@ final class PresenceSubscription {
         self.list = list
         self.resources = resources
         self.rejected = rejected
+    }
+
+    func takeUnstored() -> Bool {
+        var isChanged = isUnstored
+        isUnstored = false
+        for resource in resources where resource.takeUnstored() { isChanged = true }
+        return isChanged
     }
 
     /// Presentities that the first SUBSCRIBE names.
@@ -150,7 +159,7 @@ final class PresenceSubscription {
         var notified: [WatcherDialog.RejectedResource] = []
         for index in rejected.indices where isNamed(rejected[index]) {
             notified.append(rejected[index])
-            rejected[index].noteNotified()
+            if !rejected[index].isNotified { rejected[index].noteNotified() }
         }
         return notified
     }

@@ -43,12 +43,14 @@ final class WatchedResource {
     /// Requested categories, for watchers of categories.
     private(set) var categories: [CategoryName]
     private(set) var feed = Feed.none
+    /// Whether its record changed since ``takeUnstored()``, apart from the delivered state.
+    private var isUnstored = false
     /// Known state of the presentity, limited to what the watcher may see.
     private(set) var source = PresenceSource.unknown
     /// `source` in the watcher's format, and whether it has content that is not published for every user; nil: not rendered yet.
     private var view: (presence: RenderedPresence, isOwn: Bool)?
     private var deliveredState = Delivered.none
-    private var authorization = Authorization.granted
+    private var authorization = Authorization.granted { didSet { if authorization != oldValue { isUnstored = true } } }
     /// Version of the last partial document; continues over refreshes (RFC 5263 4.4).
     private(set) var partialVersion: UInt32 = 0
     /// Whether it is in the changes of its dialog.
@@ -82,6 +84,12 @@ final class WatchedResource {
         partialVersion = version
     }
 
+    /// Whether its record changed since the last call, apart from the delivered state.
+    func takeUnstored() -> Bool {
+        defer { isUnstored = false }
+        return isUnstored
+    }
+
     // MARK: source
 
     /// The upstream subscription; nil: the presentity is hosted on this node.
@@ -97,7 +105,10 @@ final class WatchedResource {
     var watch: WatchID? { if case .view(let watch, _) = feed { watch } else { nil } }
 
     /// Sets the subscription that feeds the resource; nil: none.
-    func feed(from upstream: UpstreamSubscription?) { feed = upstream.map { .upstream($0) } ?? .none }
+    func feed(from upstream: UpstreamSubscription?) {
+        if upstream?.hopMarks != self.upstream?.hopMarks { isUnstored = true }
+        feed = upstream.map { .upstream($0) } ?? .none
+    }
 
     /// Sets the known state.
     func show(_ source: PresenceSource) {

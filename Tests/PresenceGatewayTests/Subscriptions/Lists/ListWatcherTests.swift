@@ -321,6 +321,7 @@ import XMLCore
         Self.subscribe(bench, ["rob@fabrikam.com", "sue@fabrikam.com", "x@example.net"])
         let response = try bench.nextResponse(200, at: Bench.simple)
         #expect(try Self.notified(bench).first?.meta.version == 0)
+        bench.settle()
         try bench.restart()
         #expect(bench.isQuiet(at: Bench.simple))
         try bench.publish("sue@fabrikam.com", .legacyInterop(6_500))
