@@ -143,6 +143,11 @@ import Testing
 
         func load() throws(StoreFailure) -> [StoreRecord] { try memory.load() }
         func load(_ keys: [StoreKey]) throws(StoreFailure) -> [StoreRecord] { try memory.load(keys) }
+        func load(_ kinds: Set<StoreKind>, of slice: PartitionSlice) throws(StoreFailure) -> [StoreRecord] {
+            try memory.load(kinds, of: slice)
+        }
+        func assignDialogs(by partition: (DialogAssignment) -> Int) throws(StoreFailure) { try memory.assignDialogs(by: partition) }
+        func shiftTimes(by span: TimeSpan, _ clock: StoredClock) throws(StoreFailure) { try memory.shiftTimes(by: span, clock) }
         func loadClock() throws(StoreFailure) -> StoredClock? { try memory.loadClock() }
     }
 
