@@ -12,7 +12,9 @@ extension BorderFlow {
     ) throws(Refusal) {
         guard !configuration.authentication.isEmpty, let from = request.headers.from,
             let domain = configuration.domain(of: from.uri), domain.hosted,
-            let demand = configuration.authentication(at: flow.local)?.demand(on: domain.side)
+            let demand = configuration.authentication(at: flow.local)?.demand(on: domain.side),
+            // From of a batch's NOTIFY names the watcher (MS-PRES 3.4.5.3); its sender is the domain that was asked.
+            verdict(onNotifierOf: request, on: flow) == nil
         else { return }
         guard let authenticator else {
             throw .unavailable("there is no directory to authenticate users with", retryAfter: configuration.timing.retryAfter)

@@ -59,6 +59,7 @@ final class BorderFlow: ShardMember, Inspectable {
         guard request.method != .options, let written = request.headers.from?.uri else { return admitted }
         let from = peers.speaker(written, of: request.method, on: Flow(source), at: now)
         var verdict = verdict(on: Flow(source), speakingFor: from)
+        if case .unauthorized = verdict, let notifier = self.verdict(onNotifierOf: request, on: Flow(source)) { verdict = notifier }
         if case .unauthorized = verdict, source.remote.transport != .tls {
             switch locateSpeakers(for: from, message, at: now) {
             case .known: break
@@ -76,6 +77,15 @@ final class BorderFlow: ShardMember, Inspectable {
         case .user, .unknown:
             return admitted
         }
+    }
+
+    /// The verdict about the sender of a NOTIFY in the dialog of an upstream subscription, if it may send for the domain that was asked: From
+    /// of a batch's NOTIFY names the watcher (MS-PRES 3.4.5.3). nil for all others, so that no sender learns which dialogs exist.
+    func verdict(onNotifierOf request: SIPRequest, on flow: Flow) -> SpeakerVerdict? {
+        guard let domain = ports.domainAsked(inDialogOf: request) else { return nil }
+        let verdict = verdict(on: flow, speakingFor: SIPURI(host: domain))
+        if case .partner = verdict { return verdict }
+        return nil
     }
 
     private func turnAway(_ request: SIPRequest, _ source: MessageSource, _ refusal: Refusal) -> TransactionLayer.Admission {

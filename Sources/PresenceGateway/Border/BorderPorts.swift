@@ -5,6 +5,9 @@ import SIPCore
 protocol BorderPorts: AnyObject {
     // MARK: upstream subscriptions
 
+    /// The domain that was asked in the dialog of a NOTIFY or BENOTIFY; nil: no upstream subscription has this dialog.
+    func domainAsked(inDialogOf request: SIPRequest) -> String?
+
     /// Whether a domain has upstream subscriptions with watchers.
     func hasSubscriptions(atDomain name: String) -> Bool
 

@@ -35,8 +35,10 @@ final class NotificationRedelivery: ShardMember {
             log(.notice, "NOTIFY refused", ["status": String(response.status.rawValue), "call-id": watcher.dialog.id.callID])
         }
         let retryAfter = response.headers.retryAfter.map { Int($0.seconds) }
+        // Read before the notifier changes.
+        let undelivered = watcher.notifier.undelivered
         let actions = watcher.notifier.receiveAnswer(
-            status: response.status.rawValue, retryAfter: retryAfter, chance: redeliveryChance(of: watcher), at: now)
+            status: response.status.rawValue, retryAfter: retryAfter, chance: redeliveryChance(of: watcher, undelivered), at: now)
         notifier.perform(actions, on: watcher, at: now)
         notifier.settlement.answered(watcher, at: now)
     }
@@ -54,7 +56,8 @@ final class NotificationRedelivery: ShardMember {
         if failure == .transport, let connection, connection == watcher.flow.connection {
             return connectionLost(connection, of: watcher, isLastLost: true, at: now)
         }
-        notifier.perform(watcher.notifier.notifyFailed(failure, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)
+        let chance = redeliveryChance(of: watcher, watcher.notifier.undelivered)
+        notifier.perform(watcher.notifier.notifyFailed(failure, chance: chance, at: now), on: watcher, at: now)
     }
 
     // MARK: connections
@@ -74,7 +77,8 @@ final class NotificationRedelivery: ShardMember {
         notifier.unsettle(watcher)
         // While it is away nothing is sent; but a NOTIFY that was lost is not awaited any more.
         if isAway, isBestEffort || !isLastLost { return notifier.schedule(watcher) }
-        notifier.perform(watcher.notifier.notifyFailed(.transport, chance: redeliveryChance(of: watcher), at: now), on: watcher, at: now)
+        let chance = redeliveryChance(of: watcher, watcher.notifier.undelivered)
+        notifier.perform(watcher.notifier.notifyFailed(.transport, chance: chance, at: now), on: watcher, at: now)
     }
 
     /// Notes that a hosted watcher without a connection is away, unless its NOTIFYs are sent to its Contact. An endpoint without a
@@ -92,9 +96,9 @@ final class NotificationRedelivery: ShardMember {
     }
 
     /// Spreads redeliveries by a function of dialog and attempt, which leaves the random generator unchanged.
-    private func redeliveryChance(of watcher: WatcherDialog) -> UInt64 {
+    private func redeliveryChance(of watcher: WatcherDialog, _ undelivered: Int) -> UInt64 {
         let id = watcher.dialog.id
-        return tokens.repeatableNumber(for: "redelivery\n\(id.callID)\n\(id.remoteTag)\n\(watcher.notifier.undelivered)")
+        return tokens.repeatableNumber(for: "redelivery\n\(id.callID)\n\(id.remoteTag)\n\(undelivered)")
     }
 
     // MARK: registrations

@@ -153,6 +153,14 @@ extension UpstreamFlow {
 
     // MARK: NOTIFY and BENOTIFY
 
+    /// The domain that was asked in the dialog of a NOTIFY or BENOTIFY; nil: no upstream subscription has this dialog.
+    func domainAsked(inDialogOf request: SIPRequest) -> String? {
+        guard request.method == .notify || request.method == .benotify, let tag = request.headers.toTag, let upstream = upstreams[tag: tag],
+            request.headers.callID == upstream.callID
+        else { return nil }
+        return upstream.domain.name
+    }
+
     func receiveNotify(
         _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
     ) throws(Refusal) {

@@ -100,6 +100,34 @@ import Testing
         #expect(try bench.notified() == ["eve@contoso.com active closed"])
     }
 
+    @Test(
+        "MS-PRES 3.4.5.3: a NOTIFY of a batch, whose From names the watcher, is admitted from the servers of the asked domain alone",
+        arguments: [true, false])
+    func admission(isBest: Bool) throws {
+        let bench = Bench.trusted()
+        let (pool, server) = (try #require(PeerPattern(Bench.enterprise.host)), try #require(PeerPattern(Bench.simple.host)))
+        bench.reconfigure {
+            $0.domains["contoso.com"]?.federation.trust.peers = [pool]
+            $0.domains["example.org"]?.federation.trust.peers = [server]
+        }
+        let dialog = try watching("bob@contoso.com", on: bench)
+        #expect(dialog.headers.to?.uri.description == "sip:ann@example.org")
+        func notify(cSeq: Int, from peer: TransportAddress) {
+            bench.notify(
+                dialog, "active;expires=3600", cSeq: cSeq, type: "application/msrtc-event-categories+xml",
+                body: Bench.categories("bob@contoso.com", gone), from: peer, method: isBest ? .benotify : .notify)
+        }
+        // The watcher's own domain may send for From, but was not asked; the other server may send for neither.
+        let strangers = [(Bench.simple, 481), (TransportAddress(.udp, "192.0.2.40", 5060), 403)]
+        for (peer, status) in strangers {
+            notify(cSeq: 2, from: peer)
+            if !isBest { #expect(try bench.nextResponse(status, at: peer).headers.callID == dialog.headers.callID) }
+            #expect(bench.isQuiet(at: Bench.simple))
+        }
+        notify(cSeq: 2, from: Bench.enterprise)
+        #expect(try bench.notified() == ["bob@contoso.com active closed"])
+    }
+
     @Test("MS-PRES 3.4.5.1.3: who is watched no more is unsubscribed in the dialog, and the dialog ends with the last one")
     func removal() throws {
         let bench = Bench.trusted()

@@ -3,6 +3,8 @@ import SIPCore
 
 /// Answers to the border; the requirements that are missing here have defaults.
 extension PortAnswers: BorderPorts {
+    func domainAsked(inDialogOf request: SIPRequest) -> String? { flows.upstream.domainAsked(inDialogOf: request) }
+
     func hasSubscriptions(atDomain name: String) -> Bool { flows.upstream.hasSubscriptions(atDomain: name) }
 
     func subscribedServers(ofDomain name: String, at hop: NextHop) -> [TransportAddress] {
