@@ -132,10 +132,17 @@ extension PresenceSubscriptions {
         if resource.isPending { return }
         // The first notification of a list waits until all entries are known, at most for the grace period.
         if presence.list != nil, watcher.notifier.isHeld, !presence.isReady { return }
-        // A restored list waits too: an entry without an instance would withdraw the state that the watcher has (RFC 4662 5.5).
         if presence.list != nil, resource.isRestored {
-            guard presence.isReady else { return }
-            presence.endResume()
+            if presence.isReady {
+                presence.endResume()
+            } else if watcher.wasNotifiedActive {
+                // Others are not known yet: a partial list names this one only (RFC 4662 5.2).
+                resource.endResume()
+            } else {
+                // The next list is a full one, in which an entry without an instance would withdraw the state that the watcher has
+                // (RFC 4662 5.5).
+                return
+            }
         }
         if resource.isNotified, watcher.wasNotifiedActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()

@@ -336,6 +336,27 @@ import XMLCore
             whole.entries == ["rob@fabrikam.com active", "sue@fabrikam.com active", "x@example.net terminated rejected"])
     }
 
+    @Test("RFC 4662 5.2 after a restart the change of one presentity is notified while another one is not known again")
+    func unknownAfterRestart() throws {
+        let bench = Bench(store: MemoryStore()) { $0.listServer = SIPURI("sip:\(Self.server)") }
+        Self.subscribe(bench, ["sue@fabrikam.com", "bob@contoso.com"])
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        let upstream = try bench.nextRequest(.subscribe, at: Bench.enterprise)
+        bench.answer(upstream, 200, from: Bench.enterprise, headers: [(.expires, "3600")])
+        bench.notify(
+            upstream, "active;expires=3600", cSeq: 1, type: "application/msrtc-event-categories+xml",
+            body: Bench.categories("bob@contoso.com", Bench.state(6_500)), from: Bench.enterprise)
+        #expect(try Self.notified(bench).last?.entries.contains("bob@contoso.com active") == true)
+        bench.settle()
+        try bench.restart()
+        // contoso.com does not respond to the refresh.
+        #expect(bench.isQuiet(at: Bench.simple))
+        try bench.publish("sue@fabrikam.com", .legacyInterop(6_500))
+        let notified = try Self.notified(bench)
+        #expect(notified.count == 1 && notified.first?.meta.fullState == false)
+        #expect(notified.first?.entries == ["sue@fabrikam.com active"])
+    }
+
     @Test("RFC 4662 5.5 a presentity with too many watchers is listed as terminated for now; the others are watched")
     func crowded() throws {
         let bench = Self.bench { $0.limits.subscriptionsPerPresentity = 1 }
