@@ -128,7 +128,7 @@ enum Schema {
         );
         """,
         """
-        -- The partition of each record, 0 to 4,095, by hash of its user; dialogs keep theirs, and a start assigns them anew.
+        -- Partition of each record (0 to 4,095), by hash of its user. Each start assigns the dialogs to partitions by the configuration.
         ALTER TABLE presentity ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE publication ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE dialog ADD COLUMN part INTEGER NOT NULL DEFAULT 0;

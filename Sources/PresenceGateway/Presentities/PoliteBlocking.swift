@@ -192,13 +192,12 @@ final class PoliteBlocking: ShardMember {
     private func looksNeverPublished(
         _ rendered: RenderedPresence, of resource: WatchedResource, as format: WatcherFormat, to identity: WatcherIdentity, at now: Instant
     ) -> Bool {
-        // The server publishes nothing for users of a simple domain, so that one who never published looks alike to all watchers.
-        guard case .document(let view) = rendered, table[resource.key]?.side == .simple else {
-            return rendered.hasSameOctets(as: neverPublished(resource, as: format, to: identity, at: now), among: resource.categories)
-        }
-        return view.looksNeverPublished {
+        func compare() -> Bool {
             rendered.hasSameOctets(as: neverPublished(resource, as: format, to: identity, at: now), among: resource.categories)
         }
+        // The server publishes nothing for users of a simple domain, so a user that never published looks the same to all watchers.
+        guard case .document(let view) = rendered, table[resource.key]?.side == .simple else { return compare() }
+        return view.looksNeverPublished(compare)
     }
 
     private func neverPublished(

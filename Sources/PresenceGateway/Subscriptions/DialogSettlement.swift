@@ -91,7 +91,7 @@ final class DialogSettlement: ShardMember {
         } else {
             let quietAt = watcher.record.notifiedAt + Self.quiet
             if quietAt > now { return queue(watcher, until: quietAt) }
-            // After a failed commit its watchers are notified anew, so none is tried while the store fails.
+            // After a failed commit, its watchers get another notification. So no record is settled while the store fails.
             if watcher.notifier.isAwaitingAnswer || !commitLog.isWorking { return queue(watcher, until: now + Self.quiet) }
         }
         guard watcher.isSettleable else { return }

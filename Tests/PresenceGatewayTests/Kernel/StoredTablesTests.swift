@@ -95,7 +95,7 @@ struct StoredTablesTests {
             }
             var expected = stored
             expected.dialog.localCSeq += Dialog.resumptionGap
-            // It is notified anew, by the first number of a block.
+            // Its next notification has the first number of a block.
             if stored.isUnsettled { expected.dialog.localCSeq += DialogRecord.Reserve.size }
             #expect(copy == expected)
         }

@@ -180,8 +180,8 @@ struct WatchesBetweenShardsTests {
         Partition(tag: tag) == nil ? tag : prefix + tag.dropFirst(4)
     }
 
-    /// Rewrites the dialogs of a store as the version before wrote them: single ones and far legs belonged to the presentity.
-    /// - Returns: the number of dialogs and far legs.
+    /// Rewrites the dialogs of a store as the version before wrote them: single ones and upstream subscriptions belonged to the presentity.
+    /// - Returns: the number of dialogs and upstream subscriptions.
     private func age(_ store: MemoryStore, _ prefix: String, at now: Instant) throws -> (dialogs: Int, legs: Int) {
         var counts = (dialogs: 0, legs: 0)
         for record in try store.load(at: now) {
@@ -214,7 +214,7 @@ struct WatchesBetweenShardsTests {
         let bench = bench(shards: 1, store: store)
         try publishAll(bench)
         let other = Self.users[3]
-        // A single dialog, a batch, and a dialog with a far leg.
+        // A single dialog, a batch, and a dialog with an upstream subscription.
         bench.send(bench.categorySubscribe(Self.users[0], to: other), from: Bench.enterprise)
         let single = try bench.nextResponse(200, at: Bench.enterprise)
         _ = try bench.takeNotifies()
@@ -222,10 +222,10 @@ struct WatchesBetweenShardsTests {
         _ = try bench.takeNotifies()
         bench.send(bench.categorySubscribe(Self.users[2], to: "alice@example.org"), from: Bench.enterprise)
         let bridged = try bench.nextResponse(200, at: Bench.enterprise)
-        let far = try bench.nextRequest(.subscribe, at: Bench.simple)
-        bench.answer(far, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        let upstream = try bench.nextRequest(.subscribe, at: Bench.simple)
+        bench.answer(upstream, 200, from: Bench.simple, headers: [(.expires, "3600")])
         bench.notify(
-            far, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: Bench.pidf("alice@example.org", activity: "busy"),
+            upstream, "active;expires=3600", cSeq: 1, type: "application/pidf+xml", body: Bench.pidf("alice@example.org", activity: "busy"),
             from: Bench.simple)
         _ = try bench.takeNotifies()
         bench.clear()
@@ -236,12 +236,12 @@ struct WatchesBetweenShardsTests {
         try bench.publish(other, .state(6_500, in: 0, version: 1))
         #expect(try bench.takeNotifies().map { states($0.body, 6_500) } == [1, 1])
         bench.pass(.seconds(1))
-        let anew = try bench.nextRequest(.subscribe, at: Bench.simple)
-        #expect(anew.headers.fromTag == old(far.headers.fromTag ?? "", prefix) && anew.headers.callID == far.headers.callID)
-        bench.answer(anew, 200, from: Bench.simple, headers: [(.expires, "3600")])
+        let renewal = try bench.nextRequest(.subscribe, at: Bench.simple)
+        #expect(renewal.headers.fromTag == old(upstream.headers.fromTag ?? "", prefix) && renewal.headers.callID == upstream.headers.callID)
+        bench.answer(renewal, 200, from: Bench.simple, headers: [(.expires, "3600")])
         bench.notify(
-            anew, "active;expires=3600", cSeq: 2, type: "application/pidf+xml", body: Bench.pidf("alice@example.org", activity: "away"),
-            from: Bench.simple, tag: "far" + (far.headers.fromTag ?? ""))
+            renewal, "active;expires=3600", cSeq: 2, type: "application/pidf+xml", body: Bench.pidf("alice@example.org", activity: "away"),
+            from: Bench.simple, tag: "far" + (upstream.headers.fromTag ?? ""))
         #expect(try bench.takeNotifies().map { states($0.body, 15_500) } == [1])
         // Requests in the dialogs find them by their old tags.
         for answer in [single, batch, bridged] {

@@ -4,8 +4,7 @@ import Testing
 
 @testable import PresenceGateway
 
-/// What the store has of a dialog while its watcher is notified, and what a process makes of it that ended at any moment
-/// (docs/decisions/write-behind.md).
+/// Stored record of a dialog while its watcher is notified, and restarts from it at each point (docs/decisions/write-behind.md).
 @Suite struct WriteBehindTests {
     private static let client = HostedPresentityTests.client
     private let words = HostedPresentityTests()
