@@ -140,8 +140,10 @@ import Testing
     @Test("RFC 3261 18.1.1: a large request toward a UDP peer whose TCP port was refused a moment ago goes over UDP at once")
     func largeRequest() async throws {
         let echo = try await EchoServer(options: quick { $0.reconnectPause = .seconds(60) })
-        let peer = try PlainSocket(.udp)
-        let (tcp, udp) = (target(peer), TransportAddress(.udp, "127.0.0.1", peer.port))
+        let closed = try PlainSocket(.tcpClosed)
+        defer { closed.close() }
+        let peer = try PlainSocket(.udp, port: closed.port)
+        let (tcp, udp) = (target(closed), TransportAddress(.udp, "127.0.0.1", peer.port))
         try await echo.look { endpoint, _ in endpoint.send("X", to: .address(tcp, from: nil), token: 1) }
         try await echo.wait { !$0.notices.isEmpty }
         let text = request(body: String(repeating: "b", count: 2_000))

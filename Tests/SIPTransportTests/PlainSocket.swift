@@ -7,7 +7,11 @@ final class PlainSocket: @unchecked Sendable {
     private(set) var descriptor: Int32
     let port: Int
 
-    enum Kind { case udp, tcp, tcpListener }
+    enum Kind {
+        case udp, tcp, tcpListener
+        /// Holds its port without listening, so that connections are refused and no other test gets the port.
+        case tcpClosed
+    }
 
     /// Opens a socket on a free loopback port, or on the given one, at 127.0.0.`host`; `tcp` connects to `peer` at 127.0.0.`peerHost`.
     init(
