@@ -172,7 +172,7 @@ if !coreOnly {
             "GatewayService",
             [
                 "SIPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway", "PresenceMapping",
-                "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", log,
+                "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", "CBuildIdentity", log,
                 .product(name: "Yams", package: "Yams"),
             ] + nio),
         // program

@@ -4,8 +4,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// An administration listener: `GET /health` (JSON) and `GET /metrics` (Prometheus text), both without identities of users,
-/// and the inspection pages if ``Sources/inspect`` is set. POST, which changes state, is accepted on a Unix socket only,
+/// An administration listener: `GET /health`, `/health/live`, `/health/ready` (JSON) and `GET /metrics` (Prometheus text), all without
+/// identities of users, and the inspection pages if ``Sources/inspect`` is set. POST, which changes state, is accepted on a Unix socket only,
 /// because a web page in a browser can send a POST to any loopback port.
 ///
 /// Clients are not authenticated. A Unix socket has mode 0600; inspection over TCP requires a loopback name or address in
@@ -13,8 +13,10 @@ import NIOPosix
 package final class AdministrationServer: Sendable {
     /// Providers of the pages; called on an arbitrary thread.
     package struct Sources: Sendable {
-        /// Provides the report of `GET /health`.
+        /// Provides the report of `GET /health` and `GET /health/ready`.
         package var health: @Sendable () async -> HealthReport
+        /// Tells whether all event loops turn, for `GET /health/live`; must answer when they do not.
+        package var isAlive: @Sendable () async -> Bool
         /// Provides the metrics of `GET /metrics`.
         package var metrics: @Sendable () async -> [Metric]
         /// Answers every other path; nil: this listener shows no identities of users.
@@ -22,10 +24,12 @@ package final class AdministrationServer: Sendable {
 
         /// Creates the providers; without `inspect`, other paths are answered with 404.
         package init(
-            health: @escaping @Sendable () async -> HealthReport, metrics: @escaping @Sendable () async -> [Metric],
+            health: @escaping @Sendable () async -> HealthReport, isAlive: @escaping @Sendable () async -> Bool = { true },
+            metrics: @escaping @Sendable () async -> [Metric],
             inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)? = nil
         ) {
             self.health = health
+            self.isAlive = isAlive
             self.metrics = metrics
             self.inspect = inspect
         }
@@ -168,6 +172,18 @@ private final class AdministrationHandler: ChannelInboundHandler {
                 return Page(
                     status: report.status == .ok ? .ok : .serviceUnavailable, type: "application/json", body: report.json + "\n")
             }
+        case "/health/live":
+            page.completeWithTask {
+                let isAlive = await sources.isAlive()
+                return Page(
+                    status: isAlive ? .ok : .serviceUnavailable, type: "application/json", body: "{\"live\":\(isAlive)}\n")
+            }
+        case "/health/ready":
+            page.completeWithTask {
+                let report = await sources.health()
+                return Page(
+                    status: report.reasons.isEmpty ? .ok : .serviceUnavailable, type: "application/json", body: report.readiness + "\n")
+            }
         case "/metrics":
             page.completeWithTask {
                 Page(status: .ok, type: "text/plain; version=0.0.4; charset=utf-8", body: Metric.text(await sources.metrics()))
@@ -179,7 +195,11 @@ private final class AdministrationHandler: ChannelInboundHandler {
                 page.succeed(Page(.problem(403, "Host must be this machine's loopback: who watches whom is shown to nobody else")))
             } else {
                 page.succeed(
-                    Page(.problem(404, "there are /health and /metrics; who watches whom is shown with admin.socket or admin.inspect")))
+                    Page(
+                        .problem(
+                            404,
+                            "there are /health, /health/live, /health/ready and /metrics; who watches whom is shown with admin.socket or admin.inspect"
+                        )))
             }
         }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)

@@ -1,4 +1,4 @@
-/// The answer of `GET /health`: whether this node serves requests, and how much state it holds.
+/// The answers of `GET /health` and `GET /health/ready`: whether this node serves requests, and how much state it holds.
 package struct HealthReport: Hashable, Sendable {
     /// The state of the node; decides the HTTP status of the answer.
     package enum Status: String, Hashable, Sendable {
@@ -43,6 +43,8 @@ package struct HealthReport: Hashable, Sendable {
 
     /// The state of the node.
     package var status: Status
+    /// Why the node accepts no new work, each a sentence for the operator; empty: it does. They decide the answer of `GET /health/ready`.
+    package var reasons: [String]
     /// The configured name of the node.
     package var node: String
     /// The version of Isthmus.
@@ -58,10 +60,12 @@ package struct HealthReport: Hashable, Sendable {
 
     /// Creates a report.
     package init(
-        status: Status, node: String, version: String, uptimeSeconds: Int, listeners: [String], counts: [String: Int],
+        status: Status, reasons: [String] = [], node: String, version: String, uptimeSeconds: Int, listeners: [String],
+        counts: [String: Int],
         partners: [Partner] = []
     ) {
         self.status = status
+        self.reasons = reasons
         self.node = node
         self.version = version
         self.uptimeSeconds = uptimeSeconds
@@ -73,10 +77,18 @@ package struct HealthReport: Hashable, Sendable {
     /// The report as JSON without a final line end; absent partner values are omitted, counts are sorted by name.
     package var json: String {
         JSONText.object([
-            ("status", JSONText.string(status.rawValue)), ("node", JSONText.string(node)), ("version", JSONText.string(version)),
+            ("status", JSONText.string(status.rawValue)), ("reasons", reasonsJSON), ("node", JSONText.string(node)),
+            ("version", JSONText.string(version)),
             ("uptime_seconds", "\(uptimeSeconds)"), ("listeners", JSONText.array(listeners.map(JSONText.string))),
             ("counts", JSONText.object(counts.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") })),
             ("partners", JSONText.array(partners.map(\.json))),
         ])
     }
+
+    /// The answer of `GET /health/ready` as JSON.
+    package var readiness: String {
+        JSONText.object([("ready", reasons.isEmpty ? "true" : "false"), ("reasons", reasonsJSON)])
+    }
+
+    private var reasonsJSON: String { JSONText.array(reasons.map(JSONText.string)) }
 }

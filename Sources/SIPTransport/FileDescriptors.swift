@@ -22,7 +22,7 @@ package enum FileDescriptors {
     static func reserve(of limit: Int) -> Int { min(64, limit / 4) }
 
     /// Whether accepting connections must pause.
-    static var areScarce: Bool { isTaken(upTo: reserve(of: limit)) }
+    package static var areScarce: Bool { isTaken(upTo: reserve(of: limit)) }
 
     /// Whether no outgoing connection may be opened.
     static var areNearlyUsedUp: Bool { isTaken(upTo: reserve(of: limit) / 2) }

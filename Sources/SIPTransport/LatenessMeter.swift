@@ -7,6 +7,8 @@ struct LatenessMeter {
     /// Whether a delay was reported and its end has not been reported yet.
     private(set) var isLate = false
     private var excused = TimeSpan.zero
+    /// Delays of all measurements.
+    private(set) var delays = DurationHistogram()
 
     init(threshold: TimeSpan) { self.threshold = threshold }
 
@@ -23,6 +25,7 @@ struct LatenessMeter {
         if let deadline { late = max(late, now - deadline) }
         late = late - excused
         excused = .zero
+        delays.note(late)
         let wasLate = isLate
         isLate = late >= threshold
         return isLate ? late : wasLate ? .zero : nil

@@ -31,6 +31,9 @@ struct LoopTick {
 
     var isLate: Bool { meter.isLate }
 
+    /// Delays of all turns.
+    var delays: DurationHistogram { meter.delays }
+
     /// Excludes a span from the next measurement.
     mutating func excuse(_ span: TimeSpan) { meter.excuse(span) }
 

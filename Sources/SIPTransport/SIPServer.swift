@@ -95,16 +95,20 @@ public final class SIPServer: Sendable {
     }
 
     /// Returns the summed counters of all loops, the number of connections, and the octets of incomplete messages they hold.
-    package func statistics() async -> (counters: TransportCounters, connections: Int, unfinishedOctets: Int) {
+    package func statistics() async -> (
+        counters: TransportCounters, lateness: DurationHistogram, connections: Int, unfinishedOctets: Int
+    ) {
         var sum = TransportCounters()
+        var lateness = DurationHistogram()
         var (connections, unfinishedOctets) = (0, 0)
         for shard in shards {
             guard let part = try? await shard.statistics().get() else { continue }
             sum = sum + part.counters
+            lateness.add(part.lateness)
             connections += part.connections
             unfinishedOctets += part.unfinishedOctets
         }
-        return (sum, connections, unfinishedOctets)
+        return (sum, lateness, connections, unfinishedOctets)
     }
 
     /// Checks all connections against the TLS settings in use and closes those with a peer certificate that is no longer accepted; call it

@@ -286,7 +286,9 @@ public final class ShardHost: @unchecked Sendable {
     }
 
     /// Returns the counters of this loop, the number of its connections, and the octets of incomplete messages they hold.
-    package func statistics() -> EventLoopFuture<(counters: TransportCounters, connections: Int, unfinishedOctets: Int)> {
-        eventLoop.submit { (self.counters, self.connectionTable.connectionCount, self.connectionTable.unfinished.total) }
+    package func statistics() -> EventLoopFuture<
+        (counters: TransportCounters, lateness: DurationHistogram, connections: Int, unfinishedOctets: Int)
+    > {
+        eventLoop.submit { (self.counters, self.tick.delays, self.connectionTable.connectionCount, self.connectionTable.unfinished.total) }
     }
 }

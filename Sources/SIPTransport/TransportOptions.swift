@@ -124,19 +124,40 @@ package struct TransportCounters: Hashable, Sendable {
         return sum
     }
 
-    /// All counters with their names in metrics.
-    package static var all: [(name: String, path: WritableKeyPath<TransportCounters, UInt64>)] {
+    /// All counters with their names and sentences in metrics.
+    package static var all: [(name: String, help: String, path: WritableKeyPath<TransportCounters, UInt64>)] {
         [
-            ("messages_received", \.messagesReceived), ("messages_sent", \.messagesSent), ("bytes_received", \.bytesReceived),
-            ("bytes_sent", \.bytesSent), ("connections_accepted", \.connectionsAccepted), ("connections_opened", \.connectionsOpened),
-            ("connections_closed", \.connectionsClosed), ("connections_refused", \.connectionsRefused),
-            ("send_failures", \.sendFailures), ("framing_errors", \.framingErrors), ("queue_overflows", \.queueOverflows),
-            ("idle_closes", \.idleCloses), ("large_requests_over_tcp", \.largeRequestsOverTCP),
-            ("handed_to_other_shards", \.handedToOtherShards), ("captured", \.captured), ("capture_dropped", \.captureDropped),
-            ("capture_cut", \.captureCut), ("reads_paused", \.readsPaused), ("datagrams_dropped", \.datagramsDropped),
-            ("connections_over_share", \.connectionsOverShare), ("sends_put_off", \.sendsPutOff), ("pings_sent", \.pingsSent),
-            ("flows_failed", \.flowsFailed), ("unfinished_closes", \.unfinishedCloses), ("sends_over_reused", \.sendsOverReused),
-            ("accepts_paused", \.acceptsPaused), ("peers_distrusted", \.peersDistrusted),
+            ("messages_received", "SIP messages and datagrams received, keep-alives excluded.", \.messagesReceived),
+            ("messages_sent", "SIP messages handed to an open connection or a UDP socket.", \.messagesSent),
+            ("bytes_received", "Octets received, after TLS decryption, keep-alives included.", \.bytesReceived),
+            ("bytes_sent", "Octets sent, before TLS encryption, pings excluded.", \.bytesSent),
+            ("connections_accepted", "Connections accepted, before any TLS handshake.", \.connectionsAccepted),
+            ("connections_opened", "Connections opened by this node, after any TLS handshake.", \.connectionsOpened),
+            ("connections_closed", "Open connections that ended, whichever side closed them.", \.connectionsClosed),
+            (
+                "connections_refused",
+                "Connections refused or not opened because of a limit of connections, handshakes or file descriptors.",
+                \.connectionsRefused
+            ),
+            ("send_failures", "SIP messages that could not be sent.", \.sendFailures),
+            ("framing_errors", "Connections ended because their input could not be divided into messages.", \.framingErrors),
+            ("queue_overflows", "Connections closed because too many octets waited for the peer.", \.queueOverflows),
+            ("idle_closes", "Connections closed as idle, or because a message took too long to arrive.", \.idleCloses),
+            ("large_requests_over_tcp", "Requests sent over TCP in place of UDP because of their length.", \.largeRequestsOverTCP),
+            ("handed_to_other_shards", "Received messages that another shard serves.", \.handedToOtherShards),
+            ("captured", "Copies of messages written to the collector's socket.", \.captured),
+            ("capture_dropped", "Copies of messages dropped because the collector's socket was not writable.", \.captureDropped),
+            ("capture_cut", "Copies of messages truncated to the length of a datagram.", \.captureCut),
+            ("reads_paused", "Pauses of a sender that had used its share of a turn of the event loop.", \.readsPaused),
+            ("datagrams_dropped", "Datagrams dropped because too many of their source, or of all sources, waited.", \.datagramsDropped),
+            ("connections_over_share", "Connections refused because their address had too many.", \.connectionsOverShare),
+            ("sends_put_off", "Sends during the pause that follows a failed connect.", \.sendsPutOff),
+            ("pings_sent", "Keep-alive pings sent over connections (RFC 5626 4.4.1).", \.pingsSent),
+            ("flows_failed", "Connections closed because a ping was not answered.", \.flowsFailed),
+            ("unfinished_closes", "Connections closed because too many octets of incomplete messages were held.", \.unfinishedCloses),
+            ("sends_over_reused", "Messages sent over a connection that the partner opened (RFC 5923).", \.sendsOverReused),
+            ("accepts_paused", "Pauses of a listener because file descriptors were scarce or accepting failed.", \.acceptsPaused),
+            ("peers_distrusted", "Connections closed because the peer's certificate was no longer accepted.", \.peersDistrusted),
         ]
     }
 }

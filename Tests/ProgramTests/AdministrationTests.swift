@@ -30,7 +30,7 @@ import Testing
         let health = try await get("/health?x=1")
         #expect(health.0 == 200)
         #expect(
-            health.1 == "{\"status\":\"ok\",\"node\":\"n\\\"1\",\"version\":\"1\",\"uptime_seconds\":3,"
+            health.1 == "{\"status\":\"ok\",\"reasons\":[],\"node\":\"n\\\"1\",\"version\":\"1\",\"uptime_seconds\":3,"
                 + "\"listeners\":[\"udp:a:1\"],\"counts\":{\"watcher_dialogs\":2},"
                 + "\"partners\":[{\"name\":\"example.org\",\"state\":\"down\",\"since\":\"2026-11-22T10:13:00Z\",\"last_error\":\"no answer\"},"
                 + "{\"name\":\"example.com\",\"state\":\"up\",\"round_trip_ms\":1.5}]}\n")
@@ -38,7 +38,31 @@ import Testing
         #expect(
             metrics.1
                 == "# HELP isthmus_x_total h\n# TYPE isthmus_x_total counter\nisthmus_x_total{leg=\"a\\\"b\"} 1.5\nisthmus_x_total 7\n")
+        #expect(try await get("/health/live") == (200, "{\"live\":true}\n"))
+        #expect(try await get("/health/ready") == (200, "{\"ready\":true,\"reasons\":[]}\n"))
         #expect(try await get("/other").0 == 404)
+        await server.stop()
+    }
+
+    @Test(
+        "a node that stands still is not alive, and one that accepts no new work is not ready; each is 503, and the other page tells more")
+    func illNode() async throws {
+        let sources = AdministrationServer.Sources(
+            health: {
+                HealthReport(
+                    status: .ok, reasons: ["overload: new work is refused"], node: "n", version: "1", uptimeSeconds: 0, listeners: [],
+                    counts: [:])
+            }, isAlive: { false }, metrics: { [] })
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("isthmus-\(UUID().uuidString.prefix(8)).sock").path
+        let server = try await AdministrationServer.start(
+            on: .socket(path), sources: sources, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        func get(_ target: String) async throws -> (status: Int, body: String) {
+            try await AdministrationClient.get(.init(path: target), from: .socket(path))
+        }
+        #expect(try await get("/health/live") == (503, "{\"live\":false}\n"))
+        #expect(try await get("/health/ready") == (503, "{\"ready\":false,\"reasons\":[\"overload: new work is refused\"]}\n"))
+        // Requests are served, so the sum of the node's health is good.
+        #expect(try await get("/health").status == 200)
         await server.stop()
     }
 

@@ -24,12 +24,13 @@ import Testing
         let gateway = try await RunningGateway.start(try ConfigurationReader.read(text, file: "x"), logger: RunningGatewayTests.quiet)
         let tcp = gateway.server.listeners[0]
         let page = try #require(URL(string: gateway.addresses[1].replacingOccurrences(of: "http:", with: "http://") + "/health"))
-        func health() async throws -> (status: Int?, text: String) {
-            let (data, response) = try await URLSession.shared.data(from: page)
+        func health(_ part: String = "") async throws -> (status: Int?, text: String) {
+            let (data, response) = try await URLSession.shared.data(from: part.isEmpty ? page : page.appendingPathComponent(part))
             return ((response as? HTTPURLResponse)?.statusCode, String(decoding: data, as: UTF8.self))
         }
         #expect(try await RunningGatewayTests.publish(tcp) == 200)
         #expect(try await health().status == 200)
+        #expect(try await health("ready") == (200, "{\"ready\":true,\"reasons\":[]}\n"))
 
         var configuration = GRDB.Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -39,6 +40,9 @@ import Testing
         let ill = try await health()
         #expect(ill.status == 503)
         #expect(ill.text.contains("\"status\":\"store failing\""), "\(ill.text)")
+        #expect(try await health("ready") == (503, "{\"ready\":false,\"reasons\":[\"store: the last commit failed\"]}\n"))
+        // The loops turn, and a restart would not help.
+        #expect(try await health("live") == (200, "{\"live\":true}\n"))
 
         try await other.writeWithoutTransaction { try $0.commit() }
         // Refused during the store's pause of one second.

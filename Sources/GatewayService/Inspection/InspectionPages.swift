@@ -32,7 +32,10 @@ struct InspectionPages: Sendable {
             case "/partners": return try await partners(&question)
             case "/journal": return try await journal(&question)
             default:
-                return .problem(404, "there are /health, /metrics, /explain, /subscriptions, /presentities, /partners and /journal")
+                return .problem(
+                    404,
+                    "there are /health, /health/live, /health/ready, /metrics, /explain, /subscriptions, /presentities, /partners and /journal"
+                )
             }
         } catch {
             return .problem(error.status, error.text)

@@ -16,7 +16,7 @@ package final class RunningGateway: Sendable {
     private let logger: Logger
     private let started: ProgramConfiguration
     private let administration: [AdministrationServer]
-    private let pages: StatusPages
+    let pages: StatusPages
     private let authenticator: Authenticator?
     let tls: TLSService?
     private let names: NameResolver
@@ -121,7 +121,7 @@ package final class RunningGateway: Sendable {
     ) async throws(ServiceFailure) -> [AdministrationServer] {
         var started: [AdministrationServer] = []
         for listener in wanted {
-            var sources = AdministrationServer.Sources(health: pages.health, metrics: pages.metrics)
+            var sources = AdministrationServer.Sources(health: pages.health, isAlive: pages.isAlive, metrics: pages.metrics)
             if listener.inspects { sources.inspect = inspection.answer }
             do {
                 started.append(try await AdministrationServer.start(on: listener.address, sources: sources, logger: logger))

@@ -1,5 +1,6 @@
 import Administration
 import NIOCore
+import NIOPosix
 import PresenceGateway
 import SIPCore
 import SIPTransport
@@ -40,53 +41,98 @@ final class StatusPages: Sendable {
         if counts.storesFailing > 0 { status = .storeFailing }
         if isStopping.load(ordering: .relaxed) { status = .stopping }
         var named: [String: Int] = [:]
-        for (name, path) in Self.countPaths { named[name] = counts[keyPath: path] }
+        for (name, _, path) in Self.gauges { named[name] = counts[keyPath: path] }
         return HealthReport(
-            status: status, node: nodeName, version: GatewayVersion.current,
+            status: status, reasons: reasons(counts), node: nodeName, version: GatewayVersion.current,
             uptimeSeconds: (server.clock.now() - startedAt).seconds, listeners: server.listeners.map(\.description), counts: named,
             partners: PartnerRow.shown(await partners.rows()).map(\.health))
     }
 
+    /// Why the node accepts no new work.
+    private func reasons(_ counts: GatewayCounts) -> [String] {
+        var reasons: [String] = []
+        if isStopping.load(ordering: .relaxed) { reasons.append("stopping: dialogs are ended or stored") }
+        if counts.storesFailing > 0 { reasons.append("store: the last commit failed") }
+        if counts.overloaded > 0 {
+            reasons.append("overload: new work is refused on \(counts.overloaded) of \(server.shards.count) shards")
+        }
+        if FileDescriptors.areScarce {
+            reasons.append(
+                "descriptors: \(FileDescriptors.limit) file descriptors less the reserve are in use, so no connection is accepted")
+        }
+        return reasons
+    }
+
+    /// Time within which an event loop must turn to count as alive.
+    private static let patience = TimeAmount.seconds(5)
+
+    /// Whether every event loop turns within 5 s.
+    func isAlive() async -> Bool {
+        for shard in server.shards {
+            let loop = MultiThreadedEventLoopGroup.singleton.any()
+            let answer = loop.makePromise(of: Bool.self)
+            let timer = loop.scheduleTask(in: Self.patience) { answer.succeed(false) }
+            shard.eventLoop.execute { answer.succeed(true) }
+            let isTurning = (try? await answer.futureResult.get()) ?? false
+            timer.cancel()
+            if !isTurning { return false }
+        }
+        return true
+    }
+
     func metrics() async -> [Metric] {
         let numbers = await gatewayNumbers()
-        let (sockets, connections, unfinishedOctets) = await server.statistics()
+        let (sockets, lateness, connections, unfinishedOctets) = await server.statistics()
         var metrics = [
-            Metric("isthmus_uptime_seconds", .gauge, help: "Since the start.", value: Double((server.clock.now() - startedAt).seconds)),
-            Metric("isthmus_connections", .gauge, help: "Stream connections alive.", value: Double(connections)),
             Metric(
-                "isthmus_unfinished_octets", .gauge, help: "Octets held of messages that are not complete.",
+                "isthmus_build_info", .gauge, help: "Always 1; version and commit of the running program.",
+                samples: [.init(1, ["version": GatewayVersion.current, "commit": Self.commit])]),
+            Metric(
+                "isthmus_uptime_seconds", .gauge, help: "Time since the listeners opened.",
+                value: Double((server.clock.now() - startedAt).seconds)),
+            Metric("isthmus_connections", .gauge, help: "Open TCP and TLS connections.", value: Double(connections)),
+            Metric(
+                "isthmus_unfinished_octets", .gauge, help: "Octets held of received messages that are not complete.",
                 value: Double(unfinishedOctets)),
             Metric(
-                "isthmus_file_descriptor_limit", .gauge, help: "File descriptors that this process may have.",
+                "isthmus_file_descriptor_limit", .gauge, help: "File descriptors that this process may open.",
                 value: Double(FileDescriptors.limit)),
         ]
         if let users = directory.count {
             metrics.append(Metric("isthmus_directory_users", .gauge, help: "Users of the directory in use.", value: Double(users)))
         }
         let refreshes = directory.refreshCounts
-        for (name, value) in [("refreshes", refreshes.done), ("refresh_failures", refreshes.failed)] {
-            metrics.append(
-                Metric("isthmus_directory_\(name)_total", .counter, help: "Readings of the directory service.", value: Double(value)))
+        metrics += [
+            Metric(
+                "isthmus_directory_refreshes_total", .counter, help: "Completed readings of the users from the directory service.",
+                value: Double(refreshes.done)),
+            Metric(
+                "isthmus_directory_refresh_failures_total", .counter,
+                help: "Readings of the users that failed, so that the former ones stay in use.", value: Double(refreshes.failed)),
+        ]
+        for (name, help, path) in Self.gauges {
+            metrics.append(Metric("isthmus_\(name)", .gauge, help: help, value: Double(numbers.counts[keyPath: path])))
         }
-        for (name, path) in Self.countPaths {
-            metrics.append(Metric("isthmus_\(name)", .gauge, help: "Alive now.", value: Double(numbers.counts[keyPath: path])))
-        }
+        metrics.append(
+            Metric(
+                "isthmus_lateness_seconds", .gauge, help: "Last reported delay of the event loops, summed; zero once it is over.",
+                value: Double(numbers.counts.latenessMilliseconds) / 1_000))
         metrics += [
             Metric(
                 "isthmus_table_entries", .gauge, help: "Entries of a bounded table, of all shards.",
                 samples: numbers.tables.map { .init(Double($0.entries), ["table": $0.name]) }),
             Metric(
-                "isthmus_table_limit", .gauge, help: "How many entries the table may have, in all shards.",
+                "isthmus_table_limit", .gauge, help: "Limit of the entries of a table, of all shards.",
                 samples: numbers.tables.map { .init(Double($0.limit), ["table": $0.name]) }),
         ]
-        for (name, path) in Self.counterPaths {
-            metrics.append(
-                Metric("isthmus_\(name)_total", .counter, help: "Since the start.", value: Double(numbers.counters[keyPath: path])))
+        for (name, help, path) in Self.counters {
+            metrics.append(Metric("isthmus_\(name)_total", .counter, help: help, value: Double(numbers.counters[keyPath: path])))
         }
-        for (name, path) in TransportCounters.all {
-            metrics.append(
-                Metric("isthmus_transport_\(name)_total", .counter, help: "Since the start.", value: Double(sockets[keyPath: path])))
+        for (name, help, path) in TransportCounters.all {
+            metrics.append(Metric("isthmus_transport_\(name)_total", .counter, help: help, value: Double(sockets[keyPath: path])))
         }
+        metrics += Self.durations(numbers.counters.durations, lateness: lateness)
+        metrics += ProcessFigures.read()?.metrics ?? []
         if let store { metrics += Self.storeMetrics(store.statistics) }
         if let tls { metrics += Self.tlsMetrics(tls.statistics) }
         metrics += await partnerMetrics()
@@ -99,8 +145,10 @@ final class StatusPages: Sendable {
         for shard in server.shards {
             let part = try? await shard.perform { endpoint, _ in (endpoint as? Gateway)?.numbers }.get()
             guard let part = part ?? nil else { continue }
-            for (_, path) in Self.counterPaths { sum.counters[keyPath: path] &+= part.counters[keyPath: path] }
-            for (_, path) in Self.countPaths { sum.counts[keyPath: path] += part.counts[keyPath: path] }
+            for (_, _, path) in Self.counters { sum.counters[keyPath: path] &+= part.counters[keyPath: path] }
+            sum.counters.durations.add(part.counters.durations)
+            for (_, _, path) in Self.gauges { sum.counts[keyPath: path] += part.counts[keyPath: path] }
+            sum.counts.latenessMilliseconds += part.counts.latenessMilliseconds
             for table in part.tables {
                 guard let index = sum.tables.firstIndex(where: { $0.name == table.name }) else {
                     sum.tables.append(table)
@@ -111,49 +159,5 @@ final class StatusPages: Sendable {
             }
         }
         return sum
-    }
-
-    private static var countPaths: [(String, WritableKeyPath<GatewayCounts, Int>)] {
-        [
-            ("watcher_dialogs", \.watcherDialogs), ("upstream_subscriptions", \.upstreamSubscriptions), ("presentities", \.presentities),
-            ("publications", \.publications), ("publication_bridges", \.publicationBridges), ("registrations", \.registrations),
-            ("home_dialogs", \.homeDialogs),
-            ("transactions", \.transactions), ("timers", \.timers), ("watched_resources", \.watchedResources),
-            ("pending_output", \.pendingOutput),
-            ("lateness_milliseconds", \.latenessMilliseconds),
-            ("security_associations", \.securityAssociations), ("tls_handshakes", \.tlsHandshakes),
-            ("hops_down", \.hopsDown), ("requests_waiting", \.requestsWaiting), ("stores_failing", \.storesFailing),
-            ("upstream_unverified", \.unverifiedUpstreams),
-        ]
-    }
-
-    private static var counterPaths: [(String, WritableKeyPath<GatewayCounters, UInt64>)] {
-        [
-            ("requests_received", \.requestsReceived), ("responses_received", \.responsesReceived),
-            ("responses_refused", \.responsesRefused), ("responses_stray", \.responsesStray),
-            ("malformed_received", \.malformedReceived), ("requests_sent", \.requestsSent), ("responses_sent", \.responsesSent),
-            ("subscriptions_accepted", \.subscriptionsAccepted), ("subscriptions_refused", \.subscriptionsRefused),
-            ("subscriptions_ended", \.subscriptionsEnded), ("notifications_sent", \.notificationsSent),
-            ("notifications_suppressed", \.notificationsSuppressed), ("notifications_failed", \.notificationsFailed),
-            ("notifications_received", \.notificationsReceived), ("publications_accepted", \.publicationsAccepted),
-            ("publications_refused", \.publicationsRefused), ("publications_carried", \.publicationsRelayed),
-            ("publications_refused_far", \.publicationsRefusedUpstream), ("publication_conflicts", \.publicationConflicts),
-            ("upstream_lost", \.upstreamLost),
-            ("redirects_followed", \.redirectsFollowed), ("redirects_delayed", \.redirectsDelayed), ("redirect_loops", \.redirectLoops),
-            ("document_flaws", \.documentFlaws), ("documents_unreadable", \.documentsUnreadable),
-            ("partial_state_missed", \.partialStateMissed), ("lists_given_up", \.listsGivenUp), ("limits_reached", \.limitsReached),
-            ("overload_refusals", \.overloadRefusals), ("impostors_refused", \.unauthorizedPeersRefused),
-            ("rights_refused", \.rightsRefused),
-            ("directory_searches", \.directorySearches), ("clock_steps", \.clockSteps),
-            ("directory_comparisons", \.directoryComparisons),
-            ("directory_searches_refused", \.directorySearchesRefused),
-            ("documents_composed", \.documentsComposed),
-            ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
-            ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),
-            ("authentication_failures", \.authenticationFailures),
-            ("commits_failed", \.commitsFailed),
-            ("name_questions", \.nameQuestions), ("name_cache_hits", \.nameCacheHits), ("name_failures", \.nameFailures),
-            ("hop_failovers", \.hopFailovers), ("hops_not_located", \.hopsNotLocated),
-        ]
     }
 }

@@ -1,3 +1,5 @@
+import SIPCore
+
 /// Structured log record: a constant message and keyed values; the driver of the gateway writes it.
 public struct GatewayLog: Hashable, Sendable {
     /// Level of a record; identities of people (presentity, watcher) appear only at `.debug`.
@@ -145,8 +147,28 @@ package struct GatewayCounters: Hashable, Sendable {
     /// Requests without a usable next hop.
     package var hopsNotLocated: UInt64 = 0
 
+    /// Durations since the start.
+    package var durations = GatewayDurations()
+
     /// Creates zero counters.
     package init() {}
+}
+
+/// Durations that a shard measured, for metrics.
+package struct GatewayDurations: Hashable, Sendable {
+    /// From the submission of a commit to its result, failed ones included.
+    package var commits = DurationHistogram()
+    /// From a request to a partner domain to its final response.
+    package var partnerResponses = DurationHistogram()
+
+    /// Creates empty histograms.
+    package init() {}
+
+    /// Adds the durations of another shard.
+    package mutating func add(_ other: GatewayDurations) {
+        commits.add(other.commits)
+        partnerResponses.add(other.partnerResponses)
+    }
 }
 
 /// Present numbers of dialogs, publications and other live entries.
@@ -187,6 +209,8 @@ public struct GatewayCounts: Hashable, Sendable {
     package var unverifiedUpstreams = 0
     /// 1 from a failed commit until one succeeds, else 0; meanwhile requests that depend on the store are refused.
     package var storesFailing = 0
+    /// 1 while new work is refused because of overload, else 0.
+    package var overloaded = 0
 
     /// Creates zero numbers.
     package init() {}

@@ -59,6 +59,7 @@ final class KernelInspection: ShardMember, Inspectable {
         }
         counts.hopsDown = hops.health.downCount(at: commitLog.now)
         counts.requestsWaiting = hops.waiting
+        counts.overloaded = kernel.overload == nil ? 0 : 1
         counts.storesFailing = commitLog.isWorking ? 0 : 1
     }
 }

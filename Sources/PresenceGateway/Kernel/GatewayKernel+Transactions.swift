@@ -24,6 +24,7 @@ extension GatewayKernel {
                 else {
                     continue
                 }
+                if pendingRequest.origin.partner != nil { counters.durations.partnerResponses.note(now - pendingRequest.sentAt) }
                 host.noteAnswer(response.status, to: pendingRequest, at: now)
                 if host.meetChallenge(response, to: pendingRequest, at: now) { continue }
                 client(of: pendingRequest.origin.ticket)?.receive(response, to: pendingRequest, from: source, at: now)

@@ -5,10 +5,7 @@ extension FlowsHost {
     /// - Throws: 503 with Retry-After for a request that begins work while the shard is overloaded.
     func checkLoad(_ request: SIPRequest) throws(Refusal) {
         guard Self.beginsWork(request) else { return }
-        let cause = kernel.work.cause(
-            transactions: max(transactions.clientCount, transactions.serverCount), output: kernel.output.count + commitLog.waitingMessages,
-            limits: configuration.limits, timing: configuration.timing)
-        guard let cause else { return }
+        guard let cause = kernel.overload else { return }
         counters.overloadRefusals += 1
         log(.notice, "overloaded, new work is refused", ["cause": cause.rawValue, "method": request.method.rawValue])
         // Spread the retries, so that clients refused together do not come back together.

@@ -13,6 +13,8 @@ struct CommitLog {
     /// Changes of one commit, and what waits for it.
     struct Batch {
         let number: UInt64
+        /// Time of its submission; nil: it was not submitted yet.
+        var submittedAt: Instant?
         /// Keys of changed records.
         var keys: Set<StoreKey> = []
         /// Steps that run once the changes are stored, in order.
@@ -185,6 +187,7 @@ struct CommitLog {
     mutating func submit(_ changes: [StoreChange]) {
         requests.append(.commit(number: open.number, after: predecessor, changes))
         predecessor = open.number
+        open.submittedAt = now
         inFlight.append(open)
         open = Batch(number: open.number + 1)
     }

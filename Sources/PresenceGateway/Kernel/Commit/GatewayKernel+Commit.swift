@@ -149,12 +149,21 @@ extension GatewayKernel {
     func receive(_ result: StoreResult, at now: Instant) {
         commitLog.noteInput(at: now)
         switch result {
-        case .committed(let number): committed(number, at: now)
-        case .failed(let number, let failure): failed(number, failure, at: now)
+        case .committed(let number):
+            noteDuration(ofCommit: number, at: now)
+            committed(number, at: now)
+        case .failed(let number, let failure):
+            noteDuration(ofCommit: number, at: now)
+            failed(number, failure, at: now)
         case .read(let number, let records):
             guard number == commitLog.lastRead, case .reading(let keys, retryAt: nil) = commitLog.phase else { return }
             wasRead(keys, records, at: now)
         }
+    }
+
+    private func noteDuration(ofCommit number: UInt64, at now: Instant) {
+        guard let oldest = commitLog.inFlight.first, oldest.number == number, let submittedAt = oldest.submittedAt else { return }
+        counters.durations.commits.note(now - submittedAt)
     }
 
     private func committed(_ number: UInt64, at now: Instant) {
