@@ -88,5 +88,6 @@ extension TransactionLayer.Configuration {
         clientLimit = configuration.limits.transactions
         retryAfter = UInt32(clamping: configuration.timing.retryAfter)
         homeDomains = configuration.hostedDomains
+        node = configuration.nodeName
     }
 }

@@ -54,7 +54,7 @@ package struct Refusal: Error, Equatable {
 
     /// - Parameter allow: the value of Allow (``RequestHandlers/allow``).
     static func methodNotAllowed(_ allow: String) -> Refusal {
-        Refusal(.methodNotAllowed, "RFC 3261 8.2.1: method not allowed", headers: [Header(.allow, allow)])
+        Refusal(.methodNotAllowed, "RFC 3261 8.2.1: \(TransactionLayer.presenceOnly)", headers: [Header(.allow, allow)])
     }
 
     static func badExtension(_ tags: [String]) -> Refusal {

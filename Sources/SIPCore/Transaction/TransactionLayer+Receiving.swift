@@ -205,8 +205,16 @@ extension TransactionLayer {
         let isHome = request.headers.toTag == nil && configuration.homeDomains.contains(request.uri.domainKey)
         var response = refusal(of: request, isHome ? .temporarilyUnavailable : .methodNotAllowed)
         if !isHome { response.headers[.allow] = configuration.allow }
+        if !configuration.node.isEmpty, source.remote.transport.isReliable {
+            response.headers.append(.warning, Warning(code: 399, agent: configuration.node, text: Self.presenceOnly).description)
+            response.headers.msDiagnostics = MSDiagnostics(
+                UInt32(1_000 + response.status.rawValue), reason: Self.presenceOnly, source: configuration.node)
+        }
         return answer(response, to: request, source, now)
     }
+
+    /// Explanation of refused messages and calls.
+    public static let presenceOnly = "this node carries presence only, no messages and calls"
 
     // MARK: Responses of the layer
 

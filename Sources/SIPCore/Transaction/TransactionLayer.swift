@@ -51,6 +51,8 @@ public struct TransactionLayer: Sendable {
         public var allow: String
         /// Home domains in lower case: an INVITE to one of them gets 480, because no user takes calls; to others 405.
         public var homeDomains: Set<String> = []
+        /// Name of this node in the explanation of a refused INVITE over reliable transports; empty: no explanation.
+        public var node = ""
         /// Value of Server in the layer's own responses over reliable transports; empty: none.
         public var server: String
         /// Limits of received messages.

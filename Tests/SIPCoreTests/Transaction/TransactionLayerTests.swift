@@ -194,6 +194,21 @@ import Testing
         #expect(other.first?.headers.toTag != responses.first?.headers.toTag)
     }
 
+    @Test(
+        "RFC 3261 20.43, MS-OCER: the refusal of an INVITE over TCP says that this node carries presence only; over UDP it stays small",
+        arguments: [true, false])
+    func presenceOnly(isReliable: Bool) throws {
+        var layer = layer()
+        layer.configuration.node = "edge1.example.net"
+        let text = requestText("INVITE sip:alice@example.org SIP/2.0", cSeq: "1 INVITE")
+        let bytes = isReliable ? text.replacing("SIP/2.0/UDP", with: "SIP/2.0/TCP") : text
+        let response = try #require(sent(layer.receive(isReliable ? inboundTCP(bytes) : inbound(bytes), at: start)).first)
+        #expect(response.status == .methodNotAllowed)
+        let warning = response.headers.values(.warning).first ?? ""
+        #expect(warning.contains("399 edge1.example.net \"this node carries presence only") == isReliable)
+        #expect((response.headers.msDiagnostics?.errorID == 1_405) == isReliable)
+    }
+
     @Test("RFC 3261 9.2 CANCEL is answered and changes nothing")
     func cancel() throws {
         var layer = layer()
