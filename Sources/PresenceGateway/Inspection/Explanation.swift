@@ -183,6 +183,8 @@ package struct ViewExplanation: Codable, Hashable, Sendable {
     package var containers: [ContainerReport]
     /// Whether PIDF published here is hidden, because the presentity's own containers decide about this watcher (MS-PRES 3.2.5.3).
     package var isDocumentHidden: Bool
+    /// Decision of the presentity's rules with rule, condition and list, one sentence each; nil: rules do not decide about it.
+    package var decision: [String]?
     /// Rows of `Mappings/` that were applied, in order.
     package var rows: [RowReport]
     /// Values that the watcher's format cannot express.

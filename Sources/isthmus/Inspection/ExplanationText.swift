@@ -202,6 +202,7 @@ struct ExplanationText {
     // MARK: a view
 
     private mutating func describe(_ view: ViewExplanation) {
+        for line in view.decision ?? [] { add("rules", line) }
         let (absent, present) = (view.containers.filter(\.isUnpublished), view.containers.filter { !$0.isUnpublished })
         for container in present {
             add("container", Self.line(of: container))
