@@ -114,7 +114,8 @@ final class PresentityExplainer: ShardMember {
             origin: presentity.choose(plan).origin, notes: notes, tables: translator.mapper.tables)
         // Explain from the true presentity, so that the operator sees a block.
         let live = flow.record(presentity.owner) ?? presentity
-        view.isDocumentHidden = plan.isExplicitMember || live !== presentity && !live.documents.isEmpty
+        view.isDocumentHidden =
+            plan.isExplicitMember || live !== presentity && !live.documents.isEmpty && live.enhanced.resolver.isBlocked(identity)
         let enhanced = live.enhanced
         let resolver = enhanced.resolver
         var resolutions = enhanced.view(of: plan.requested, for: identity).categories.map {

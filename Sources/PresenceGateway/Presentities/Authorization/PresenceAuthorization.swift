@@ -17,7 +17,9 @@ final class PresenceAuthorization: ShardMember {
     let context: ShardContext
     /// Sphere of a presentity, by its key.
     private let sphere: (_ key: String, _ now: Instant) -> PresentitySphere
-    private var policies: [String: Policy] = [:]
+    private var policies: [String: Policy] = [:] { didSet { renewIsNeeded() } }
+    /// Whether a decision can be another one than to show everything: the only cost where there are no rules.
+    private(set) var isNeeded = false
     private var named = Slab<Policy>()
 
     init(
@@ -26,6 +28,11 @@ final class PresenceAuthorization: ShardMember {
         self.kernel = kernel
         self.context = context
         self.sphere = sphere
+        renewIsNeeded()
+    }
+
+    private func renewIsNeeded() {
+        isNeeded = !policies.isEmpty || configuration.domains.values.contains { $0.unruledHandling.map { $0 != .allow } ?? false }
     }
 
     /// Rules of one presentity, and what its present watchers depend on.
@@ -54,11 +61,10 @@ final class PresenceAuthorization: ShardMember {
         func beginReview() {
             due = nil
             dependsOnSphere = false
-            accesses = accesses.count > Self.accessLimit ? [:] : accesses
         }
 
-        /// Largest number of unused access objects that are kept over a review.
-        private static let accessLimit = 64
+        /// Largest number of access objects that are kept; beyond it equal grants may have several.
+        private static let accessLimit = 256
 
         func note(_ decision: Decision) {
             due = .earliest(due, decision.holdsUntil)
@@ -67,6 +73,7 @@ final class PresenceAuthorization: ShardMember {
 
         func access(to grants: PresenceGrants) -> WatchAccess {
             if let known = accesses[grants] { return known }
+            if accesses.count >= Self.accessLimit { accesses = [:] }
             let access = WatchAccess(to: grants)
             accesses[grants] = access
             return access
@@ -95,7 +102,10 @@ final class PresenceAuthorization: ShardMember {
     private static let loggedProblems = 10
 
     /// Compiles all rules again, because domains with aliases may have changed.
-    func configurationChanged() { for policy in policies.values { policy.compile(canonical) } }
+    func configurationChanged() {
+        renewIsNeeded()
+        for policy in policies.values { policy.compile(canonical) }
+    }
 
     private var canonical: @Sendable (SIPURI) -> SIPURI {
         let identities = configuration.identities
@@ -130,7 +140,7 @@ final class PresenceAuthorization: ShardMember {
     func access(
         of watcher: @autoclosure () -> RuleWatcher, to key: String, _ uri: SIPURI, isWatching: Bool, at now: Instant
     ) -> WatchAccess? {
-        guard let unruled = configuration.domain(uri.domainKey)?.unruledHandling else { return nil }
+        guard isNeeded, let unruled = configuration.domain(uri.domainKey)?.unruledHandling else { return nil }
         guard let policy = policies[key] else {
             switch unruled {
             case .allow: return nil
@@ -159,7 +169,7 @@ final class PresenceAuthorization: ShardMember {
     }
 
     /// Whether the access of a watcher may depend on the sphere of the presentity.
-    func dependsOnSphere(_ key: String) -> Bool { !policies.isEmpty && policies[key]?.dependsOnSphere == true }
+    func dependsOnSphere(_ key: String) -> Bool { isNeeded && policies[key]?.dependsOnSphere == true }
 
     /// The presentity of a timer; nil: its documents were replaced.
     func presentity(of ticket: Ticket) -> String? { named[ticket.key]?.key }

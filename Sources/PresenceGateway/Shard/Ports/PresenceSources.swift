@@ -49,6 +49,8 @@ extension PresenceSources: HostedSources {
 
     func hasRecord(at key: String) -> Bool { !place.has(key) || flows.presentities.record(key) != nil }
 
+    var decidesByRules: Bool { flows.presentities.authorization.isNeeded }
+
     func checkAccess(
         of watcher: WatcherIdentity, hidesIdentity: Bool, to presentity: String, _ uri: SIPURI, at now: Instant
     ) throws(Refusal) {

@@ -35,9 +35,11 @@ extension PresenceSubscription: PackageSubscription {
         try flow.admission.checkUsers(wanted.map(\.uri), isBatch: namesResources)
         guard !namesResources, let only = wanted.first else { return }
         if let refusal = flow.views.refusal(of: only.key) { throw refusal }
-        try flow.hosted.checkAccess(
-            of: WatcherIdentity(parties.watcher, network: parties.watcherDomain.network),
-            hidesIdentity: RequestScreening.hidesIdentity(request.headers), to: only.key, only.uri, at: now)
+        if flow.hosted.decidesByRules {
+            try flow.hosted.checkAccess(
+                of: WatcherIdentity(parties.watcher, network: parties.watcherDomain.network),
+                hidesIdentity: RequestScreening.hidesIdentity(request.headers), to: only.key, only.uri, at: now)
+        }
         try flow.admission.noteSubscriber(request, parties, only, format, isPoll: isPoll, at: now)
     }
 

@@ -5,6 +5,7 @@ import SIPEvents
 extension PresenceSubscriptions {
     /// Whether the rules of a hosted presentity block the watcher of a list; the list then reports the refusal (RFC 5025 3.2.1).
     func isBlocked(_ resource: WatchedResource, _ watcher: WatcherDialog, at now: Instant) -> Bool {
+        guard hosted.decidesByRules else { return false }
         do throws(Refusal) {
             try hosted.checkAccess(
                 of: watcher.identity, hidesIdentity: watcher.hidesIdentity, to: resource.key, resource.uri, at: now)

@@ -179,6 +179,17 @@ struct PresenceAuthorizationTests {
         #expect(bench.isQuiet(at: Bench.simple) && bench.isQuiet(at: Bench.enterprise))
     }
 
+    @Test("RFC 5025 3.2.1 polite-block: a full table refuses the watcher as it refuses one of a presentity that never published")
+    func fullTable() throws {
+        let bench = try Self.bench { $0.limits.presentities = 1 }
+        try bench.use(
+            Rules.rule("r", Rules.one(Self.ann), "polite-block"), Rules.rule("b", Rules.one("bea@example.org"), "allow"), of: Self.alice)
+        for (watcher, user, status) in [(Self.ann, Self.silent, 503), (Self.ann, Self.alice, 503), ("bea@example.org", Self.alice, 200)] {
+            Self.subscribe(bench, watcher, to: user)
+            _ = try bench.nextResponse(status, at: Bench.simple)
+        }
+    }
+
     // MARK: allow
 
     @Test("RFC 5025 3.3 allow: a PIDF client sees the granted part, a category subscriber its mapping")
