@@ -281,7 +281,7 @@ public struct Notifier: Hashable, Sendable {
         isReady = true
     }
 
-    /// Restores a subscription whose authorization was pending before a restart, or is pending since.
+    /// Restores a subscription with an authorization that was pending before a restart, or is pending since.
     /// - Parameter isNotified: Whether the watcher knows that it is pending; otherwise a NOTIFY is due.
     public mutating func restorePending(isNotified: Bool) {
         isAuthorized = false

@@ -49,7 +49,7 @@ extension ProgramConfiguration {
     }
 }
 
-/// Users whose documents the configuration has given to the shards, so that a reload can take back those that are gone.
+/// Users with documents that the configuration gave to the shards, so that a reload can take back those that are gone.
 final class DocumentedUsers: Sendable {
     private let keys: Mutex<Set<String>>
 

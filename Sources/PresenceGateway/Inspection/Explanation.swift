@@ -165,6 +165,10 @@ package struct ViewExplanation: Codable, Hashable, Sendable {
         case nothing
         /// State of another event package than presence, as this node has it.
         case own
+        /// Nothing is shown: the rules of the presentity refuse the subscription.
+        case refused
+        /// Nothing is shown: the rules of the presentity leave the subscription pending.
+        case pending
         /// The presentity is shown as offline.
         case offline
         /// Categories, published here or received from the remote domain.

@@ -13,7 +13,7 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
     let blocking: PoliteBlocking
     /// Rules of presentities, which decide about their watchers.
     private(set) lazy var authorization = PresenceAuthorization(kernel, context) { [unowned self] in sphere(of: $0, at: $1) }
-    /// Presentities with a blocked watcher whose dialog is to be ended.
+    /// Presentities with a blocked watcher in a dialog that is to be ended.
     var blockedWatches: Set<String> = []
     /// Watchers with dialogs in other shards.
     private(set) lazy var remoteWatchers = RemoteWatchers(self)

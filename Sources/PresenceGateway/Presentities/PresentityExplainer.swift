@@ -42,6 +42,7 @@ final class PresentityExplainer: ShardMember {
             let plan = presentity.plan(dialog.format, resource.categories, for: dialog.identity)
             let made = presentity.make(plan, for: resource.access, by: translator, counters: &unused, at: now)
             var view = explanation(plan, presentity, dialog.identity, trace)
+            view.apply(resource.access)
             view.decision = decision(
                 about: dialog.identity, hidesIdentity: dialog.hidesIdentity, of: presentity.owner, resource.uri, at: now)
             return (view, made)
@@ -57,20 +58,22 @@ final class PresentityExplainer: ShardMember {
         let key = presentity.aorKey
         let identity = WatcherIdentity(watcher.addressOfRecord(), network: domain.network)
         let decision = decision(about: identity, hidesIdentity: false, of: key, presentity, at: now)
+        let access = flow.authorization.access(
+            of: RuleWatcher(identity, hidesIdentity: false), to: key, presentity, isWatching: false, at: now)
         guard let known = flow.record(key) else {
             var view = ViewExplanation(origin: .offline)
+            view.apply(access)
             view.decision = decision
             return view
         }
         let trace = MappingNotes()
         let format: WatcherFormat = domain.side == .enterprise ? .categories : .pidf(domain.profile, lossless: domain.lossless)
-        let access = flow.authorization.access(
-            of: RuleWatcher(identity, hidesIdentity: false), to: key, presentity, isWatching: false, at: now)
         let record = flow.blocking.shownRecord(of: known, for: identity, access)
         let plan = record.plan(format, UpstreamSubscription.standardCategories, for: identity)
         var unused = GatewayCounters()
         _ = record.make(plan, for: access, by: tracing(by: trace), counters: &unused, at: now)
         var view = explanation(plan, record, identity, trace)
+        view.apply(access)
         view.decision = decision
         return view
     }
@@ -98,6 +101,7 @@ final class PresentityExplainer: ShardMember {
             var unused = GatewayCounters()
             _ = record.make(plan, for: resource.access, by: tracing(by: trace), counters: &unused, at: now)
             var view = explanation(plan, record, watch.watcher, trace)
+            view.apply(resource.access)
             view.decision = decision(
                 about: watch.watcher, hidesIdentity: watch.hidesIdentity, of: record.owner, watch.presentity, at: now)
             views[watch.id.tag] = view
@@ -148,6 +152,14 @@ final class PresentityExplainer: ShardMember {
             published: all.filter { !$0.isComputed }.map { InstanceReport($0) },
             aggregationInputs: all.filter { !$0.isComputed && EnhancedPresentity.isAggregated($0.id.pair) }.map { InstanceReport($0) },
             watchers: flow.ports.dialogCount(of: presentity.key) + flow.remoteWatchers.count(of: presentity.key), endpoints: [])
+    }
+}
+
+extension ViewExplanation {
+    /// Notes that the presentity's rules show nothing.
+    fileprivate mutating func apply(_ access: WatchAccess?) {
+        if access?.isBlocked == true { origin = .refused }
+        if access?.isPending == true { origin = .pending }
     }
 }
 

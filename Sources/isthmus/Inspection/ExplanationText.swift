@@ -191,6 +191,8 @@ struct ExplanationText {
         switch view.origin {
         case .nothing: return "nothing is known"
         case .own: return "state of the event package at this node"
+        case .refused: return "nothing, because the subscription is refused"
+        case .pending: return "nothing, because the subscription is pending"
         case .offline: return "an offline user"
         case .categories: return "categories \(place)"
         case .pidf: return "PIDF \(place)"

@@ -2,7 +2,7 @@ import EnhancedPresence
 import PresenceRules
 import SIPCore
 
-/// Watchers of presentities whose rules decide, and changes of these decisions.
+/// Watchers of presentities with rules, and changes of the decisions about them.
 ///
 ///     documents, sphere, time, configuration --> review --> block:          the watch ends
 ///                                                      --> confirm:        pending, without presence
@@ -59,7 +59,7 @@ extension PresentitiesFlow {
         for owner in Set(table.all.map(\.owner)).sorted() { reviewWatchers(of: owner, at: now) }
     }
 
-    /// Ends the watches of blocked watchers whose dialogs were restored.
+    /// Ends the watches of blocked watchers with restored dialogs.
     func endBlockedWatches(at now: Instant) {
         guard !blockedWatches.isEmpty else { return }
         let keys = blockedWatches.sorted()
@@ -72,7 +72,7 @@ extension Refusal {
     /// The rules of the presentity block the watcher.
     static let blockedByRules = Refusal.forbidden("RFC 5025 3.2.1: the presentity does not admit this subscriber", errorID: 2004)
 
-    /// Containers of a user whose presence rules decide.
+    /// Containers of a user with presence rules.
     static let decidedByRules = Refusal.forbidden(
         "RFC 5025 3: presence rules decide about the watchers of this user; container members and subscribers have no effect",
         errorID: 2004)

@@ -150,7 +150,7 @@ final class WatchedViews: ShardMember {
         let id = ordered ?? send(draft, for: nil)
         entries[id]?.request = nil
         entries[id]?.viewer = (resource, watcher.localTag)
-        // Until a view says otherwise, the watcher stays pending or not.
+        // Until the first view, the watcher stays pending or not.
         if entries[id]?.shown != nil { resource.permit(entries[id]?.isPending == true ? .confirm : nil) }
         resource.watch(by: id, showing: entries[id]?.shown)
     }

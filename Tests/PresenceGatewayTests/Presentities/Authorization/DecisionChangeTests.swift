@@ -35,7 +35,7 @@ struct DecisionChangeTests {
         #expect(!notify.text.contains("busy") || transition.to == "allow")
     }
 
-    /// A hosted enterprise user, whose dialogs belong to its own shard, and one whose shard is not that of alice.
+    /// A hosted enterprise user: its dialogs belong to its own shard, which is not that of alice where there are several.
     static func enterpriseWatcher(_ bench: Bench) throws -> String {
         try #require(
             (0..<50).map { "user\($0)@fabrikam.com" }.first { bench.shard(of: $0) != bench.shard(of: alice) || $0 == "user49@fabrikam.com" }

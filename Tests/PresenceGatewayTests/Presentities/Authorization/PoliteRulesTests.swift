@@ -126,7 +126,7 @@ struct PoliteRulesTests {
     }
 }
 
-/// A user of a hosted simple domain who publishes in both models, and whose rules change.
+/// A user of a hosted simple domain that publishes in both models and changes its rules.
 private final class RuledUser {
     private unowned let rig: BlockedRig
     private let publishesCategories: Bool

@@ -250,7 +250,7 @@ struct PresenceAuthorizationTests {
         #expect(bench.gateway.counters.bodiesEncoded - before == 1)
     }
 
-    // MARK: who decides
+    // MARK: precedence
 
     @Test(
         "PKT-SP-PRS 6.3.5.1 a user without rules is handled by the default of the domain: block unless configured",
@@ -332,6 +332,11 @@ struct PresenceAuthorizationTests {
         let preview = try #require(try explain.explain(bench, Self.ulla, Self.alice).preview?.decision)
         #expect(
             preview.contains("handling: polite-block, by rules") && preview.contains("rule 'others' matches: other identity; polite-block"))
+        #expect(try explain.explain(bench, Self.ulla, Self.alice).preview?.origin == .offline)
+        try bench.use(Self.ruled("block"), of: Self.silent)
+        #expect(try explain.explain(bench, Self.ulla, Self.silent).preview?.origin == .refused)
+        try bench.use(Self.ruled("confirm"), of: Self.silent)
+        #expect(try explain.explain(bench, Self.ulla, Self.silent).preview?.origin == .pending)
         _ = try Self.watch(bench)
         let live = try #require(try explain.explain(bench, Self.ann, Self.alice).subscriptions.first?.view.decision)
         #expect(live.contains("handling: allow, by rules"))
