@@ -18,7 +18,7 @@ struct DecisionChangeTests {
         ("confirm", "block", .terminated, ""), ("confirm", "polite-block", .active, "closed"), ("confirm", "allow", .active, "busy"),
     ]
 
-    @Test("PKT-SP-PRS 6.1.1, RFC 5025 3.2.1 a PIDF client follows a change of the handling at once", arguments: transitions, [1, 3])
+    @Test("PKT-SP-PRS 6.1.1, RFC 5025 3.2.1 a PIDF client follows a change of the handling at once [R644]", arguments: transitions, [1, 3])
     func handling(transition: (from: String, to: String, state: SubscriptionState.State, text: String), shards: Int) throws {
         let bench = try Authorization.bench(shards: shards)
         try bench.use(Authorization.ruled(transition.from), of: Self.alice)
@@ -43,7 +43,8 @@ struct DecisionChangeTests {
     }
 
     @Test(
-        "RFC 5025 3.2.1 a category subscriber follows a change of the handling, from another shard too", arguments: transitions, [1, 3])
+        "RFC 5025 3.2.1 a category subscriber follows a change of the handling, from another shard too [R644]", arguments: transitions,
+        [1, 3])
     func categoryHandling(transition: (from: String, to: String, state: SubscriptionState.State, text: String), shards: Int) throws {
         let bench = try Authorization.bench(shards: shards)
         let watcher = try Self.enterpriseWatcher(bench)
@@ -135,7 +136,7 @@ struct DecisionChangeTests {
         #expect(bench.isQuiet(at: Bench.simple))
     }
 
-    @Test("RFC 4745 7.3 a validity begins and ends at its moments, without a request")
+    @Test("RFC 4745 7.3 a validity begins and ends at its moments, without a request [R644]")
     func validity() throws {
         let bench = try Authorization.bench()
         func moment(_ seconds: Int) -> String {
@@ -161,7 +162,7 @@ struct DecisionChangeTests {
             of: "<rpid:activities>", with: "<rpid:sphere><rpid:\(sphere)/></rpid:sphere><rpid:activities>")
     }
 
-    @Test("RFC 5025 3.1.2 the sphere of a publication decides at once, two that differ match no rule")
+    @Test("RFC 5025 3.1.2 the sphere of a publication decides at once, two that differ match no rule [R644]")
     func sphere() throws {
         let bench = Bench()
         func publish(_ sphere: String) throws {
@@ -182,7 +183,7 @@ struct DecisionChangeTests {
         #expect(try Authorization.only(bench).text.contains("busy"))
     }
 
-    @Test("OMA external-list, RFC 4826 3.1 a change of a list of the user decides at once")
+    @Test("OMA external-list, RFC 4826 3.1 a change of a list of the user decides at once [R644]")
     func list() throws {
         let bench = try Authorization.bench { $0.domains["example.com"]?.unruled = nil }
         let rule = Rules.rule("friends", Rules.list("friends", of: Self.alice), "allow", Rules.everything)
@@ -192,7 +193,7 @@ struct DecisionChangeTests {
         #expect(try Authorization.only(bench).headers.subscriptionState?.state == .terminated)
     }
 
-    @Test("PKT-SP-PRS 6.3.5.1 documents that are deleted, and another default of the domain, decide at once")
+    @Test("PKT-SP-PRS 6.3.5.1 documents that are deleted, and another default of the domain, decide at once [R644, R645]")
     func defaults() throws {
         let bench = try Authorization.bench()
         try bench.use(Authorization.ruled("polite-block"), of: Self.alice)
@@ -222,7 +223,9 @@ struct DecisionChangeTests {
 
     // MARK: restart
 
-    @Test("after a restart decisions are made again from the documents", arguments: ["block", "confirm", "polite-block", "allow"], [1, 3])
+    @Test(
+        "after a restart decisions are made again from the documents [R644]", arguments: ["block", "confirm", "polite-block", "allow"],
+        [1, 3])
     func restart(handling: String, shards: Int) throws {
         let bench = try Authorization.bench(shards: shards, store: MemoryStore())
         let watcher = try Self.enterpriseWatcher(bench)

@@ -110,7 +110,7 @@ struct PoliteRulesTests {
     }
 
     @Test(
-        "RFC 5025 3.2.1 over random histories a politely blocked watcher gets, octet for octet and to the nanosecond, what a presentity shows that never published or went away",
+        "RFC 5025 3.2.1 over random histories a politely blocked watcher gets, octet for octet and to the nanosecond, what a presentity shows that never published or went away [R642]",
         arguments: 0..<40)
     func learnsNothing(group: Int) { check(25 * group..<25 * (group + 1), shards: 1) }
 

@@ -51,7 +51,7 @@ struct PresenceAuthorizationTests {
 
     // MARK: block
 
-    @Test("RFC 5025 3.2.1 block: the subscription of a PIDF client is 403, a fetch too")
+    @Test("RFC 5025 3.2.1 block: the subscription of a PIDF client is 403, a fetch too [R640]")
     func blocked() throws {
         let bench = try Self.bench()
         try bench.use(Self.ruled("block"), of: Self.alice)
@@ -63,7 +63,9 @@ struct PresenceAuthorizationTests {
         #expect(bench.isQuiet(at: Bench.simple))
     }
 
-    @Test("RFC 5025 3.2.1 block: a category subscriber gets 403 with ms-diagnostics; a batch and a list name the refusal for the resource")
+    @Test(
+        "RFC 5025 3.2.1 block: a category subscriber gets 403 with ms-diagnostics; a batch and a list name the refusal for the resource [R640]"
+    )
     func blockedElsewhere() throws {
         let bench = try Self.bench()
         try bench.use(Self.ruled("block"), of: Self.alice)
@@ -82,7 +84,7 @@ struct PresenceAuthorizationTests {
 
     // MARK: confirm
 
-    @Test("RFC 5025 3.2.1 confirm: 202, NOTIFY pending without presence; the grant sends the document")
+    @Test("RFC 5025 3.2.1 confirm: 202, NOTIFY pending without presence; the grant sends the document [R641]")
     func confirmed() throws {
         let bench = try Self.bench()
         try bench.use(Self.ruled("confirm"), of: Self.alice)
@@ -100,7 +102,7 @@ struct PresenceAuthorizationTests {
         #expect(active.headers.subscriptionState?.state == .active && active.text.contains("away"))
     }
 
-    @Test("RFC 5025 3.2.1 confirm: a refresh stays pending, a fetch shows nothing")
+    @Test("RFC 5025 3.2.1 confirm: a refresh stays pending, a fetch shows nothing [R641]")
     func confirmedFetch() throws {
         let bench = try Self.bench()
         try bench.use(Self.ruled("confirm"), of: Self.alice)
@@ -116,7 +118,7 @@ struct PresenceAuthorizationTests {
         #expect(try Self.only(bench).headers.subscriptionState?.state == .pending)
     }
 
-    @Test("RFC 5025 3.2.1 confirm: a category subscriber, a batch and a list are told pending, and get the state with the grant")
+    @Test("RFC 5025 3.2.1 confirm: a category subscriber, a batch and a list are told pending, and get the state with the grant [R641]")
     func confirmedElsewhere() throws {
         let bench = try Self.bench()
         try bench.use(Self.ruled("confirm"), of: Self.alice)
@@ -149,7 +151,7 @@ struct PresenceAuthorizationTests {
 
     // MARK: polite-block
 
-    @Test("RFC 5025 3.2.1 polite-block: every kind of watcher is accepted and sees a presentity that never published")
+    @Test("RFC 5025 3.2.1 polite-block: every kind of watcher is accepted and sees a presentity that never published [R642]")
     func politelyBlocked() throws {
         let bench = try Self.bench()
         try bench.use(Self.ruled("polite-block"), of: Self.alice)
@@ -192,7 +194,7 @@ struct PresenceAuthorizationTests {
 
     // MARK: allow
 
-    @Test("RFC 5025 3.3 allow: a PIDF client sees the granted part, a category subscriber its mapping")
+    @Test("RFC 5025 3.3 allow: a PIDF client sees the granted part, a category subscriber its mapping [R643]")
     func granted() throws {
         let bench = try Self.bench { $0.domains["example.com"]?.unruled = nil }
         try bench.use(
@@ -223,7 +225,7 @@ struct PresenceAuthorizationTests {
         #expect(document.tuples.isEmpty && document.persons.isEmpty && document.notes.isEmpty)
     }
 
-    @Test("MS-PRES 3.2.5.1.2 categories that a user of a simple domain published are granted as the PIDF that they map to")
+    @Test("MS-PRES 3.2.5.1.2 categories that a user of a simple domain published are granted as the PIDF that they map to [R643]")
     func grantedCategories() throws {
         let bench = Bench()
         try bench.publish(Self.alice, .state(6_500), .note("secret"))
@@ -253,7 +255,7 @@ struct PresenceAuthorizationTests {
     // MARK: precedence
 
     @Test(
-        "PKT-SP-PRS 6.3.5.1 a user without rules is handled by the default of the domain: block unless configured",
+        "PKT-SP-PRS 6.3.5.1 a user without rules is handled by the default of the domain: block unless configured [R645]",
         arguments: [
             (UnruledHandling?.none, 403), (.block, 403), (.confirm, 202), (.allow, 200),
         ])
@@ -303,7 +305,7 @@ struct PresenceAuthorizationTests {
 
     // MARK: containers of a simple user
 
-    @Test("MS-PRES 3.5.5 setContainerMembers of a user whose rules decide is 403, and hides nothing; setSubscribers too")
+    @Test("MS-PRES 3.5.5 setContainerMembers of a user whose rules decide is 403, and hides nothing; setSubscribers too [R646]")
     func containers() throws {
         let bench = try Self.bench()
         bench.service(
