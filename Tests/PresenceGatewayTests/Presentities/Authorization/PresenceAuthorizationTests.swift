@@ -102,6 +102,40 @@ struct PresenceAuthorizationTests {
         #expect(active.headers.subscriptionState?.state == .active && active.text.contains("away"))
     }
 
+    @Test(
+        "RFC 5025 3.2.1 each handling for watchers of every document format [R640, R641, R642, R643]",
+        arguments: [
+            "application/pidf+xml", "application/pidf-diff+xml, application/pidf+xml", "application/xpidf+xml", "text/xml+msrtc.pidf",
+        ])
+    func formats(accept: String) throws {
+        let bench = try Self.bench()
+        let isEnterprise = accept.contains("msrtc")
+        let (watcher, peer) = isEnterprise ? (Self.ulla, Bench.enterprise) : (Self.ann, Bench.simple)
+        /// The status, and the first NOTIFY if there is one.
+        func watch(_ handling: String, _ user: String) throws -> (status: Int, state: SubscriptionState.State?, text: String) {
+            try bench.use(Self.ruled(handling), of: user)
+            bench.send(bench.subscribe(watcher, to: user, accept: accept, via: peer), from: peer)
+            guard case .response(let response) = try bench.next(at: peer) else { throw Bench.Unexpected() }
+            let notifies = try bench.takeNotifies(at: peer)
+            #expect(notifies.count == (handling == "block" ? 0 : 1))
+            return (response.status.rawValue, notifies.first?.headers.subscriptionState?.state, notifies.first?.text ?? "")
+        }
+        let blocked = try watch("block", Self.alice)
+        #expect(blocked.status == 403)
+        let pending = try watch("confirm", Self.alice)
+        #expect(pending.status == (isEnterprise ? 200 : 202) && pending.state == .pending && pending.text.isEmpty)
+        let polite = try watch("polite-block", Self.silent)
+        try bench.use(Self.ruled("polite-block"), of: Self.alice)
+        _ = try bench.takeNotifies(at: peer)
+        let hidden = try watch("polite-block", Self.alice)
+        #expect(hidden.status == 200 && hidden.state == .active)
+        #expect(hidden.text.replacingOccurrences(of: Self.alice, with: "X") == polite.text.replacingOccurrences(of: Self.silent, with: "X"))
+        try bench.use(Self.everyone, of: Self.alice)
+        _ = try bench.takeNotifies(at: peer)
+        let shown = try watch("allow", Self.alice)
+        #expect(shown.status == 200 && shown.state == .active && shown.text != hidden.text)
+    }
+
     @Test("RFC 5025 3.2.1 confirm: a refresh stays pending, a fetch shows nothing [R641]")
     func confirmedFetch() throws {
         let bench = try Self.bench()
