@@ -99,7 +99,7 @@ var targets: [Target] = [
         "PresenceGateway",
         [
             "ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence",
-            "PresenceMapping", "FederationRouting", "Registration", "UserDirectory",
+            "PresenceMapping", "PresenceRules", "FederationRouting", "Registration", "UserDirectory",
         ]),
     // tests
     module("ScriptedPeers", ["ByteCoding", "PresenceDocuments", "SIPCore", "XMLCore"]),
@@ -133,11 +133,13 @@ var targets: [Target] = [
     tests(
         "PresenceGatewayTests",
         [
-            "PresenceGateway", "FederationRouting", "SIPSecurity", "UserDirectory", "PresenceMapping", "PresenceDocuments", "SIPCore",
-            "SIPEvents", "XMLCore",
+            "PresenceGateway", "FederationRouting", "SIPSecurity", "UserDirectory", "PresenceMapping", "PresenceRules",
+            "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore",
         ]),
     tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
-    tests("ScenarioTests", ["GatewayTesting", "ScriptedPeers", "PresenceGateway", "FederationRouting", "SIPCore", "PresenceMapping"]),
+    tests(
+        "ScenarioTests",
+        ["GatewayTesting", "ScriptedPeers", "PresenceGateway", "PresenceRules", "FederationRouting", "SIPCore", "PresenceMapping"]),
 ]
 
 var dependencies: [Package.Dependency] = []
@@ -172,7 +174,8 @@ if !coreOnly {
             "GatewayService",
             [
                 "SIPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway", "PresenceMapping",
-                "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", "CBuildIdentity", log,
+                "PresenceRules", "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", "CBuildIdentity",
+                log,
                 .product(name: "Yams", package: "Yams"),
             ] + nio),
         // program
@@ -197,12 +200,16 @@ if !coreOnly {
             ["Storage", "GatewayTesting", "ScriptedPeers", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         tests(
             "SIPTransportTests",
-            ["SIPTransport", "PresenceGateway", "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", log] + nio + tls),
+            [
+                "SIPTransport", "PresenceGateway", "PresenceRules", "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates",
+                log,
+            ]
+                + nio + tls),
         tests(
             "GatewayServiceTests",
             [
-                "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "PresenceGateway", "PresenceDocuments",
-                "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", "NotificationSocket", log,
+                "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "PresenceGateway", "PresenceRules",
+                "PresenceDocuments", "FederationRouting", "SIPSecurity", "SIPCore", "ThrowAwayCertificates", "NotificationSocket", log,
             ] + nio),
         tests(
             "ProgramTests",
@@ -210,7 +217,7 @@ if !coreOnly {
                 "isthmus", "GatewayService", "SIPTransport", "Storage", "Administration", "NameResolution", "GatewayTesting",
                 "ScriptedPeers", "GoldenVectors",
                 "PresenceGateway",
-                "PresenceDocuments", "PresenceMapping",
+                "PresenceDocuments", "PresenceMapping", "PresenceRules",
                 "FederationRouting", "UserDirectory", "SIPSecurity", "SIPEvents", "SIPCore", "ThrowAwayCertificates", log,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), .product(name: "GRDB", package: "GRDB.swift"),
             ] + nio),

@@ -19,7 +19,8 @@ var targets: [Target] = [
     .target(name: "Traffic", dependencies: [module("SIPCore")], swiftSettings: settings),
     .target(
         name: "GatewaySetup",
-        dependencies: ["Traffic", module("FederationRouting"), module("PresenceGateway"), module("SIPCore")], swiftSettings: settings),
+        dependencies: ["Traffic", module("FederationRouting"), module("PresenceGateway"), module("PresenceRules"), module("SIPCore")],
+        swiftSettings: settings),
     .target(name: "LiveLoad", dependencies: ["Traffic", module("SIPCore")], swiftSettings: settings),
     program("conversion-benchmark", [module("PresenceMapping"), module("PresenceDocuments"), module("XMLCore")]),
     program("message-benchmark", [module("SIPCore")]),

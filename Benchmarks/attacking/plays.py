@@ -12,7 +12,7 @@ from .honest import HonestUser
 #: Domains of the gateway in each play; everything else has its default.
 DOMAINS = (
     "domains:\n"
-    "  example.org: { side: simple, hosted: true }\n"
+    "  example.org: { side: simple, hosted: true, unruled: allow }\n"
     "  contoso.com: { side: enterprise, hosted: true }\n")
 STRANGER, MEMBER, HONEST = "127.0.0.3", "127.0.0.1", "127.0.0.2"
 PASSWORD = "correct horse"

@@ -11,7 +11,7 @@ SETTINGS = """\
 timing: {{ notify-spacing-ms: 0 }}
 store: {{ sqlite: "{store}" }}
 domains:
-  example.com: {{ side: simple, hosted: true, peers: [ 127.0.0.1 ] }}
+  example.com: {{ side: simple, hosted: true, unruled: allow, peers: [ 127.0.0.1 ] }}
   watchers.example.net: {{ side: simple, route: "{route}" }}
 """
 

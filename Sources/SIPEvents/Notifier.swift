@@ -281,6 +281,14 @@ public struct Notifier: Hashable, Sendable {
         isReady = true
     }
 
+    /// Restores a subscription with an authorization that was pending before a restart, or is pending since.
+    /// - Parameter isNotified: Whether the watcher knows that it is pending; otherwise a NOTIFY is due.
+    public mutating func restorePending(isNotified: Bool) {
+        isAuthorized = false
+        hasNotified = false
+        if !isNotified, phase == .live { due = .full }
+    }
+
     /// Applies a grant or a withdrawal of authorization, by policy or by the remote domain (RFC 3857 4.7); a live dialog gets a
     /// NOTIFY.
     public mutating func authorize(_ isGranted: Bool, at now: Instant) -> [Action] {

@@ -56,6 +56,9 @@ public struct PublicationComposer: Hashable, Sendable {
     /// Composes all publications; has no tuples when there are none. Computed anew at every access.
     public var document: PIDFDocument { Composition(publications).document(entity: entity) }
 
+    /// Documents of the publications as they were published, in order of their creation.
+    package var published: [PIDFDocument] { publications.map(\.document) }
+
     /// Entity-tags of the publications, in order of their creation.
     package var tags: [String] { publications.map(\.tag) }
 

@@ -38,6 +38,10 @@ public struct DirectoryUser: Hashable, Sendable {
     package var isEnabled = true
     /// Whether searches by other users leave this user out.
     package var isHidden = false
+    /// Path of a file with the presence rules of the user (RFC 5025); nil: the directory has none.
+    package var rulesFile: String?
+    /// Path of a file with the resource lists that the rules name (RFC 4826); nil: the directory has none.
+    package var listsFile: String?
     /// Verifiers of the password; nil: the user cannot sign in with a password.
     package var verifiers: CredentialVerifiers?
     private var texts: [DirectoryField: String] = [:]

@@ -25,7 +25,7 @@ extension RealSockets {
                 in: scratch, host: host,
                 domains: [
                     "contoso.com: { side: enterprise, route: \"udp:\(host):\(enterprise.port)\" }",
-                    "example.com: { side: simple, hosted: true }",
+                    "example.com: { side: simple, hosted: true, unruled: allow }",
                 ], authentication: ListenerAuthentication.Schemes.any.rawValue, settings: ["directory: { file: users.yaml }"])
             try await enterprise.show(bob, EnhancedState(3500))
             let client = try Baresip(

@@ -4,7 +4,7 @@ import Testing
 extension RealSockets {
     /// The program with few file descriptors.
     @Suite struct DescriptorInteropTests {
-        private static let domains = ["example.org: { side: simple, hosted: true }"]
+        private static let domains = ["example.org: { side: simple, hosted: true, unruled: allow }"]
 
         private static func options(_ transport: String, port: Int, number: Int) -> [UInt8] {
             let lines = [

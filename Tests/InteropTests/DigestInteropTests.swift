@@ -21,7 +21,7 @@ extension RealSockets {
                 in: scratch.url, name: "user-add")
             try #require(await command.exit(within: 60) == 0, "\(command.errorText)")
             let gateway = try await IsthmusProgram(
-                in: scratch, domains: ["example.com: { side: simple, hosted: true }"],
+                in: scratch, domains: ["example.com: { side: simple, hosted: true, unruled: allow }"],
                 authentication: "digest, digest-algorithms: [ MD5 ]", settings: ["directory: { file: users.yaml }"])
             let document = try scratch.write(PublishedState.open.pidf(of: ann), to: "open.xml")
             for (name, user, password, outcome) in [

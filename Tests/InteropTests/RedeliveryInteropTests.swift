@@ -61,7 +61,7 @@ extension RealSockets {
             let gateway = try await IsthmusProgram(
                 in: scratch,
                 domains: [
-                    "example.net: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }",
+                    "example.net: { side: simple, hosted: true, unruled: allow, peers: [ 127.0.0.1 ] }",
                     "contoso.com: { side: simple, route: \"\(transport.rawValue):127.0.0.1:\(port)\" }",
                 ], secure: true, settings: [certificates.settings("example"), "admin: { socket: ./isthmus.sock }"])
             let stage = LoopbackStage(seed: 71)

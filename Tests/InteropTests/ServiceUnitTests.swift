@@ -11,7 +11,7 @@ extension RealSockets {
             defer { scratch.remove() }
             let manager = try NotificationSocket(isAbstract: isAbstract)
             let program = try await IsthmusProgram(
-                in: scratch, domains: ["example.org: { side: simple, hosted: true }"],
+                in: scratch, domains: ["example.org: { side: simple, hosted: true, unruled: allow }"],
                 environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "400000", "WATCHDOG_PID": ""])
             let ready = try await manager.next { $0["READY"] != nil }
             #expect(ready["STATUS"]?.contains("127.0.0.1:\(program.port)") == true, "\(ready)")
@@ -30,7 +30,7 @@ extension RealSockets {
             defer { scratch.remove() }
             let manager = try NotificationSocket()
             let program = try await IsthmusProgram(
-                in: scratch, domains: ["example.org: { side: simple, hosted: true }"],
+                in: scratch, domains: ["example.org: { side: simple, hosted: true, unruled: allow }"],
                 environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "400000"])
             for _ in 0..<3 { _ = try await manager.next { $0 == ["WATCHDOG": "1"] } }
             #expect(await program.stop() == 0, "\(program.log)")
@@ -42,7 +42,7 @@ extension RealSockets {
             let scratch = try ScratchDirectory("alone")
             defer { scratch.remove() }
             let program = try await IsthmusProgram(
-                in: scratch, domains: ["example.org: { side: simple, hosted: true }"], environment: ["NOTIFY_SOCKET": ""])
+                in: scratch, domains: ["example.org: { side: simple, hosted: true, unruled: allow }"], environment: ["NOTIFY_SOCKET": ""])
             #expect(await program.stop() == 0)
             #expect(!program.log.contains("service manager"), "\(program.log)")
         }

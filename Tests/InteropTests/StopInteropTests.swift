@@ -65,7 +65,8 @@ extension RealSockets {
         @Test("SIGTERM ends the process while a watcher that no longer answers still holds its connection")
         func silentPeer() async throws {
             let scratch = try ScratchDirectory("silent")
-            let gateway = try await IsthmusProgram(in: scratch, domains: ["example.com: { side: simple, hosted: true }"], drain: 3_600)
+            let gateway = try await IsthmusProgram(
+                in: scratch, domains: ["example.com: { side: simple, hosted: true, unruled: allow }"], drain: 3_600)
             let watcher = try LoopbackSocket(.stream, port: gateway.port)
             let lines = [
                 "SUBSCRIBE \(Self.alice) SIP/2.0", "Via: SIP/2.0/TCP 127.0.0.1:\(watcher.port);branch=z9hG4bKw", "Max-Forwards: 70",

@@ -134,7 +134,7 @@ import Testing
             listen: [ { address: "\(transport):0.0.0.0:0", authentication: none } ]
             domains:
               contoso.com: { side: simple, route: "udp:127.0.0.1:9" }
-              example.org: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }
+              example.org: { side: simple, hosted: true, unruled: allow, peers: [ 127.0.0.1 ] }
             """
         let gateway = try await RunningGateway.start(try read(text), logger: RunningGatewayTests.quiet)
         let port = gateway.server.listeners[0].port
@@ -196,7 +196,7 @@ import Testing
             listen: [ { address: "udp:[::1]:0", authentication: none }, { address: "tcp:[::1]:0", authentication: none } ]
             domains:
               contoso.com: { side: enterprise, route: "udp:[::1]:9" }
-              example.org: { side: simple, hosted: true, peers: [ "::1" ] }
+              example.org: { side: simple, hosted: true, unruled: allow, peers: [ "::1" ] }
             """
         let gateway = try await RunningGateway.start(try read(text), logger: RunningGatewayTests.quiet)
         let via = try #require(gateway.server.listeners.first { $0.transport == transport })

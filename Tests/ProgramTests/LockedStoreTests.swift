@@ -33,7 +33,7 @@ import Testing
             let text = """
                 node: { name: test.example.net, shards: 2 }
                 listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
-                domains: { example.org: { side: simple, hosted: true, peers: [ 127.0.0.1 ] } }
+                domains: { example.org: { side: simple, hosted: true, unruled: allow, peers: [ 127.0.0.1 ] } }
                 store: { sqlite: "\(folder.appendingPathComponent("isthmus.db").path)" }
                 admin: { http: "127.0.0.1:0" }
                 """

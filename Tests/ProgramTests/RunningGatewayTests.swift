@@ -15,7 +15,7 @@ import Testing
     static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     static let alice = "sip:alice@example.org"
 
-    static func yaml(example: String = "{ side: simple, hosted: true, peers: [ 127.0.0.1 ] }") -> String {
+    static func yaml(example: String = "{ side: simple, hosted: true, unruled: allow, peers: [ 127.0.0.1 ] }") -> String {
         """
         node: { name: test.example.net, shards: 2 }
         listen: [ { address: "udp:127.0.0.1:0", authentication: none }, { address: "tcp:127.0.0.1:0", authentication: none } ]
@@ -164,7 +164,7 @@ import Testing
         }
         let text = """
             listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
-            domains: { contoso.com: { side: enterprise, hosted: true, registration: optional }, example.org: { side: simple, hosted: true } }
+            domains: { contoso.com: { side: enterprise, hosted: true, registration: optional }, example.org: { side: simple, hosted: true, unruled: allow } }
             mappings: \(copy.path)
             """
         let read = { try ConfigurationReader.read(text, file: "x") }

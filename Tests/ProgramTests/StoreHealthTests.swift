@@ -17,7 +17,7 @@ import Testing
         let path = folder.appendingPathComponent("isthmus.db").path
         let text = """
             listen: [ { address: "tcp:127.0.0.1:0", authentication: none } ]
-            domains: { example.org: { side: simple, hosted: true } }
+            domains: { example.org: { side: simple, hosted: true, unruled: allow } }
             store: { sqlite: "\(path)" }
             admin: { http: "127.0.0.1:0" }
             """

@@ -1,6 +1,7 @@
 import FederationRouting
 import Glibc
 import PresenceGateway
+import PresenceRules
 import SIPCore
 import SIPTransport
 import Testing
@@ -55,7 +56,7 @@ import Testing
         let server = try await Self.node(
             [TransportAddress(.tcp, "0.0.0.0", 0)], asking: TransportAddress(.tcp, "127.0.0.1", 9)
         ) {
-            $0.domains["example.org"] = DomainConfiguration(side: .simple, hosted: true)
+            $0.domains["example.org"] = DomainConfiguration(side: .simple, hosted: true, unruled: .allow)
             $0.domains["contoso.com"] = DomainConfiguration(side: .simple, route: TransportAddress(.tcp, "127.0.0.1", 9))
         }
         let port = server.listeners[0].port

@@ -1,6 +1,7 @@
 import FederationRouting
 import GatewayTesting
 import PresenceGateway
+import PresenceRules
 import SIPCore
 import ScriptedPeers
 import Testing
@@ -22,7 +23,7 @@ import Testing
                 domains: [
                     "example.org": DomainConfiguration(side: .simple, route: partner.address),
                     "contoso.com": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
-                    "example.com": DomainConfiguration(side: .simple, hosted: true),
+                    "example.com": DomainConfiguration(side: .simple, hosted: true, unruled: .allow),
                 ])
             configuration.domains["contoso.com"]?.federation.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
             change(&configuration)

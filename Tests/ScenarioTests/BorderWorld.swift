@@ -1,6 +1,7 @@
 import FederationRouting
 import GatewayTesting
 import PresenceGateway
+import PresenceRules
 import SIPCore
 import ScriptedPeers
 
@@ -33,7 +34,7 @@ final class BorderWorld {
                 "contoso.com": DomainConfiguration(side: .enterprise, route: serverAddress),
                 "example.org": DomainConfiguration(side: .simple, route: carolAddress),
                 "example.com": DomainConfiguration(side: .simple, route: malloryAddress),
-                "hosted.example.net": DomainConfiguration(side: .simple, hosted: true),
+                "hosted.example.net": DomainConfiguration(side: .simple, hosted: true, unruled: .allow),
             ])
         configuration.domains["hosted.example.net"]?.federation.trust = DomainTrust(peers: "192.0.2.40") ?? DomainTrust()
         change(&configuration)

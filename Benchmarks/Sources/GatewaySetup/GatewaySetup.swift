@@ -1,5 +1,6 @@
 import FederationRouting
 import PresenceGateway
+import PresenceRules
 import SIPCore
 import Traffic
 
@@ -9,7 +10,7 @@ extension GatewayConfiguration {
         var configuration = GatewayConfiguration(
             nodeName: "edge1.example.net", listeners: listeners,
             domains: [
-                Traffic.hostedDomain: DomainConfiguration(side: .simple, hosted: true),
+                Traffic.hostedDomain: DomainConfiguration(side: .simple, hosted: true, unruled: .allow),
                 Traffic.enterpriseDomain: DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
                 Traffic.watcherDomain: DomainConfiguration(side: .simple, route: remoteAddress),
                 Traffic.remoteDomain: DomainConfiguration(side: .simple, route: remoteAddress),

@@ -102,7 +102,7 @@ struct FloodBenchmark {
               \(Traffic.enterpriseDomain): { side: enterprise, route: "tcp:127.0.0.2:9" }
               \(Traffic.remoteDomain): { side: simple, route: "\(model.route)" }
               \(floodingDomain): { side: simple, route: "tcp:127.0.0.3:9"\(limit.map { ", limits: { messages-per-second: \($0) }" } ?? "") }
-              \(hostedDomain): { side: simple, hosted: true }
+              \(hostedDomain): { side: simple, hosted: true, unruled: allow }
             """
         }
     }

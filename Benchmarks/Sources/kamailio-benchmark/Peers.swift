@@ -46,7 +46,7 @@ final class IsthmusPeer: MeasuredPeer {
             timing: { notify-spacing-ms: 0, overload-late-ms: 0 }
             limits: { subscriptions: 1000000, subscriptions-per-presentity: 1000000, subscriptions-per-watcher: 1000000, transactions: 1000000 }
             domains:
-              example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }
+              example.com: { side: simple, hosted: true, unruled: allow, peers: [ 127.0.0.1 ] }
               contoso.com: { side: enterprise, hosted: true, peers: [ 127.0.0.1 ] }
               watchers.example.net: { side: simple, route: "tcp:127.0.0.1:\(remotePort)" }
               example.org: { side: simple, route: "tcp:127.0.0.1:\(remotePort)" }

@@ -1,5 +1,6 @@
 import FederationRouting
 import PresenceDocuments
+import PresenceRules
 @_spi(TokenSource) import SIPCore
 import XMLCore
 
@@ -20,7 +21,7 @@ private final class Rig {
                 "contoso.com": DomainConfiguration(side: .enterprise, route: Self.peer, network: .federated),
                 "example.org": DomainConfiguration(side: .simple, route: Self.peer, network: .federated),
                 "fabrikam.com": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
-                "example.com": DomainConfiguration(side: .simple, hosted: true),
+                "example.com": DomainConfiguration(side: .simple, hosted: true, unruled: .allow),
             ])
         configuration.trust(DomainTrust(peers: "192.0.2.0/24"))
         configuration.limits.subscriptionsPerWatcher = 100_000

@@ -5,7 +5,15 @@ import SIPCore
 /// Notes of `check` on a valid configuration that may not do what its author expects.
 package enum ConfigurationNotes {
     package static func all(of configuration: ProgramConfiguration) -> [String] {
-        addresses(of: configuration) + discovery(of: configuration)
+        addresses(of: configuration) + discovery(of: configuration) + unruled(of: configuration)
+    }
+
+    /// Notes hosted simple domains that leave the handling of watchers without a rule to the default.
+    static func unruled(of configuration: ProgramConfiguration) -> [String] {
+        configuration.domains.filter { $0.value.hosted && $0.value.side == .simple && $0.value.unruled == nil }.keys.sorted().map { name in
+            "domains.\(name): its users are shown only to watchers that their presence rules allow, others get 403; earlier versions showed "
+                + "them to every watcher: write `unruled: allow` for that, `unruled: block` for the new default"
+        }
     }
 
     /// Notes that domains covered only by `*` are reached over TLS alone.

@@ -1,5 +1,6 @@
 import FederationRouting
 import PresenceGateway
+import PresenceRules
 import SIPCore
 import SIPTransport
 
@@ -28,7 +29,7 @@ extension ConfigurationReader {
             "side", "hosted", "registration", "route", "network", "profile", "upstream", "lossless", "partial", "list-service",
             "watcher-list", "pool-fqdn", "refuse", "discover", "routes", "users", "udp-only", "publish", "publish-as",
             "aliases", "schemes", "numbers", "expires", "when-lost", "trust", "certificate-names", "wildcards", "reuse",
-            "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive", "categories", "credentials",
+            "peers", "edge", "asserts", "allow", "deny", "limits", "keep-alive", "categories", "credentials", "unruled",
         ]
         guard let fields = entry.fields(known) else { return nil }
         if let refuse = fields["refuse"] {
@@ -69,6 +70,10 @@ extension ConfigurationReader {
         if let lost = fields["when-lost"] {
             if domain.hosted { lost.refuse("is for domains with a route: what is hosted here cannot be lost") }
             if let choice = lost.choice(LostPresence.self) { domain.whenLost = choice }
+        }
+        if let unruled = fields["unruled"] {
+            if !domain.hosted || side != .simple { unruled.refuse("is for hosted simple domains") }
+            domain.unruled = unruled.choice(UnruledHandling.self)
         }
         if let lossless = fields["lossless"]?.bool() { domain.lossless = lossless }
         if let publish = fields["publish"] {

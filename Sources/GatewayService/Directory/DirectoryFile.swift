@@ -22,7 +22,7 @@ package struct DirectoryFile: Hashable, Sendable {
     /// Limit of a file's size, in octets.
     static let byteLimit = 256 << 20
 
-    private static let listKeys = ["enabled", "hidden", "secondary-uris", "other-emails", "verifiers"]
+    private static let listKeys = ["enabled", "hidden", "secondary-uris", "other-emails", "verifiers", "rules", "lists"]
 
     init(users: [DirectoryUser] = [], lines: [String: Int] = [:]) {
         self.users = users
@@ -72,6 +72,9 @@ package struct DirectoryFile: Hashable, Sendable {
         }
         if let enabled = fields["enabled"]?.bool() { user.isEnabled = enabled }
         if let hidden = fields["hidden"]?.bool() { user.isHidden = hidden }
+        user.rulesFile = fields["rules"]?.string()
+        user.listsFile = fields["lists"]?.string()
+        if user.rulesFile == nil { fields["lists"]?.refuse("needs `rules`, which name the lists") }
         for element in fields["secondary-uris"]?.elements() ?? [] {
             guard let text = element.string() else { continue }
             do { user.secondaryURIs.append(try DirectoryUser(text).uri.description) } catch { element.refuse(error.rule) }

@@ -52,6 +52,7 @@ package struct DirectoryFileEditor {
         for (key, list) in [("secondary-uris", user.secondaryURIs), ("other-emails", user.otherEmails)] where !list.isEmpty {
             add(key, "[\(list.map { JSONText.string($0) }.joined(separator: ", "))]")
         }
+        for (key, path) in [("rules", user.rulesFile), ("lists", user.listsFile)] { if let path { add(key, JSONText.string(path)) } }
         if let verifiers = user.verifiers { add("verifiers", JSONText.string(verifiers.text)) }
         if lines.count == 1 { lines[0] += " {}" }
         return lines

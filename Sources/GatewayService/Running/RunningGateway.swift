@@ -22,6 +22,7 @@ package final class RunningGateway: Sendable {
     private let names: NameResolver
     private let store: StoreWorker?
     let feed: DirectoryFeed
+    private let documented: DocumentedUsers
 
     /// Starts a gateway.
     /// - Parameter storePatience: longest wait of a commit for another process that has locked the store.
@@ -32,6 +33,7 @@ package final class RunningGateway: Sendable {
         let configuration = try written.withPasswords()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         let users = try configuration.loadDirectory()
+        let documents = try configuration.loadDocuments(of: users)
         let directory = CurrentDirectory(users)
         let authenticator = try authenticator(configuration, directory)
         let tls = try tlsService(configuration, logger)
@@ -60,6 +62,7 @@ package final class RunningGateway: Sendable {
                         shard: context.index,
                         shards: context.count, key: .system(), store: opened?.store, defersCommits: true,
                         authenticator: authenticator, directory: users, localAddresses: RouteLookup())
+                    for (key, one) in documents { gateway.use(one, of: key, at: context.now) }
                     if opened != nil { gateway.beginRestart(at: context.now) }
                     return gateway
                 })
@@ -96,7 +99,8 @@ package final class RunningGateway: Sendable {
         logger.info("serving", metadata: metadata)
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
-            authenticator: authenticator, tls: tls, names: names, store: store, feed: DirectoryFeed(directory, logger: logger))
+            authenticator: authenticator, tls: tls, names: names, store: store, feed: DirectoryFeed(directory, logger: logger),
+            documented: DocumentedUsers(documents))
         await node.followDirectory(configuration)
         return node
     }
@@ -156,7 +160,8 @@ package final class RunningGateway: Sendable {
 
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
-        authenticator: Authenticator?, tls: TLSService?, names: NameResolver, store: StoreWorker?, feed: DirectoryFeed
+        authenticator: Authenticator?, tls: TLSService?, names: NameResolver, store: StoreWorker?, feed: DirectoryFeed,
+        documented: DocumentedUsers
     ) {
         self.server = server
         self.logger = logger
@@ -168,6 +173,7 @@ package final class RunningGateway: Sendable {
         self.names = names
         self.store = store
         self.feed = feed
+        self.documented = documented
     }
 
     /// Addresses of all listeners with their actual ports, in the form of the `ready` line.
@@ -181,6 +187,7 @@ package final class RunningGateway: Sendable {
     package func reload(_ written: ProgramConfiguration) async throws(ServiceFailure) {
         var configuration = try written.withPasswords()
         let users = feed.state(of: configuration.directory, read: try configuration.loadDirectory())
+        let documents = try configuration.loadDocuments(of: users)
         let tlsDSK = try configuration.signIn.tlsDSK?.load()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
         let fixed = configuration.keepFixed(of: started)
@@ -194,10 +201,14 @@ package final class RunningGateway: Sendable {
             await server.checkPeers()
         }
         let gateway = configuration.gateway(listeners: server.listeners, logLevel: .init(logger.logLevel))
+        let changed = documented.replace(by: documents)
         for shard in server.shards {
             try? await shard.perform { endpoint, now in
-                (endpoint as? Gateway)?.reconfigure(gateway, mapper: mapper, at: now)
-                (endpoint as? Gateway)?.use(directory: users, at: now)
+                guard let shard = endpoint as? Gateway else { return }
+                // Documents first: a domain that becomes `unruled: allow` does not show what new rules block.
+                for (key, documents) in changed { shard.use(documents, of: key, at: now) }
+                shard.reconfigure(gateway, mapper: mapper, at: now)
+                shard.use(directory: users, at: now)
             }.get()
         }
         pages.partners.use(routes: gateway.routes)

@@ -1,6 +1,7 @@
 import EnhancedPresence
 import FederationRouting
 import PresenceDocuments
+import PresenceRules
 import SIPCore
 
 /// Configuration of one domain.
@@ -46,6 +47,8 @@ public struct DomainConfiguration: Hashable, Sendable {
     package var forms = IdentityTable.Forms()
     /// Expiry range granted to its watchers and requested from it; nil: the range of its side in ``GatewayTiming``.
     package var expires: GatewayTiming.ExpiryRange?
+    /// For hosted simple domains: handling of watchers that no presence rule of the presentity matches; nil: the default, `block`.
+    package var unruled: UnruledHandling?
     /// Presence shown while the domain is lost.
     package var whenLost = LostPresence.stale
     /// Interval of OPTIONS to its next hop; zero: never; nil: 60 s while something is subscribed there (15 s while it is down).
@@ -57,7 +60,7 @@ public struct DomainConfiguration: Hashable, Sendable {
     public init(
         side: DomainSide, hosted: Bool = false, route: TransportAddress? = nil, network: DomainNetwork = .federated,
         profile: DomainProfile? = nil, upstream: UpstreamFormat? = nil, lossless: Bool = false, poolFqdn: String? = nil,
-        requiresRegistration: Bool = false, refuse: Int? = nil
+        requiresRegistration: Bool = false, refuse: Int? = nil, unruled: UnruledHandling? = nil
     ) {
         federation = FederatedDomain(
             side: side, isHosted: hosted, route: route, network: network, refusal: refuse.map { SIPStatus(rawValue: $0) },
@@ -65,6 +68,7 @@ public struct DomainConfiguration: Hashable, Sendable {
         pidf = PIDFOutput(profile: profile, isLossless: lossless)
         self.upstream = upstream
         self.requiresRegistration = requiresRegistration
+        self.unruled = unruled
     }
 
     /// The agreement for the routing table; a refused domain has no other part of it.
@@ -75,6 +79,9 @@ public struct DomainConfiguration: Hashable, Sendable {
         if let route, userRoutes.isEmpty, !locatesNames || route.isNumeric, !isSecure || route.transport == .tls { return .fixed(route) }
         return federated.nextHop(toward: host, user: user, isSecure: isSecure, locatesNames: locatesNames)
     }
+
+    /// Handling of watchers that no presence rule matches; nil: rules do not decide about this domain's presentities.
+    var unruledHandling: UnruledHandling? { hosted && side == .simple ? unruled ?? .block : nil }
 
     /// Creates a domain for which every request is refused with a status.
     package static func refused(_ status: Int) -> DomainConfiguration {

@@ -165,6 +165,10 @@ package struct ViewExplanation: Codable, Hashable, Sendable {
         case nothing
         /// State of another event package than presence, as this node has it.
         case own
+        /// Nothing is shown: the rules of the presentity refuse the subscription.
+        case refused
+        /// Nothing is shown: the rules of the presentity leave the subscription pending.
+        case pending
         /// The presentity is shown as offline.
         case offline
         /// Categories, published here or received from the remote domain.
@@ -183,6 +187,8 @@ package struct ViewExplanation: Codable, Hashable, Sendable {
     package var containers: [ContainerReport]
     /// Whether PIDF published here is hidden, because the presentity's own containers decide about this watcher (MS-PRES 3.2.5.3).
     package var isDocumentHidden: Bool
+    /// Decision of the presentity's rules with rule, condition and list, one sentence each; nil: rules do not decide about it.
+    package var decision: [String]?
     /// Rows of `Mappings/` that were applied, in order.
     package var rows: [RowReport]
     /// Values that the watcher's format cannot express.

@@ -6,13 +6,15 @@ import SIPCore
 ///
 ///     watcher's shard  --watch--> presentity's shard --views, refused--> watcher's shard
 ///                                        |             (a change: one view for all watches of a shard that see it)
-///                      --unwatch-------->+--ended-->
+///                      --unwatch-------->+--rejected, ended-->
 package enum WatchMessage: Sendable {
     case watch(Watch)
     case unwatch(WatchID)
     case views(SharedView)
     /// The watch is refused, and does not exist.
     case refused(WatchID, Refusal)
+    /// The presentity's rules block the watcher; the watch does not exist any more.
+    case rejected(WatchID)
     /// The presentity does not exist any more; nor does the watch.
     case ended(WatchID)
 }
@@ -38,6 +40,8 @@ package struct Watch: Sendable {
     let categories: [CategoryName]
     let format: WatcherFormat
     let watcher: WatcherIdentity
+    /// Whether the watcher asked for privacy of its identity (RFC 3325 9.3).
+    let hidesIdentity: Bool
     /// Entry for the presentity's subscriber list; nil: none.
     let subscriber: NewSubscriber?
     /// Whether a SUBSCRIBE waits for the answer, so that it can be refused.
@@ -67,6 +71,8 @@ package struct SharedView: Sendable {
         package var sequence: UInt64
         /// Whether the view hides a change from a watcher that was never shown presence (``BlockLook/neverPublished``).
         let isHidden: Bool
+        /// Whether the watcher is pending; the view shows nothing of the presentity then.
+        let isPending: Bool
     }
 
     let content: Content

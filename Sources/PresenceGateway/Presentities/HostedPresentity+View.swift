@@ -29,6 +29,16 @@ extension HostedPresentity {
         case one(PresenceSource)
         /// Both, for a category watcher: the model that was published last, and the other one in its empty categories.
         case both(CategoryMerge, PIDFDocument)
+
+        /// The newer model alone, with parsed bodies, as permissions need it: what they remove from one is not filled from the other.
+        func only(isSimpleNewer: Bool) -> PresenceSource {
+            switch self {
+            case .one(.categories(let merge)): .categories(CategoryMerge(merge.all.map(HostedPresentity.readable)))
+            case .one(let source): source
+            case .both(_, let document) where isSimpleNewer: .pidf(document)
+            case .both(let merge, _): .categories(CategoryMerge(merge.all.map(HostedPresentity.readable)))
+            }
+        }
     }
 
     /// Selects the inputs of a view. MSRTC and PIDF documents use the legacyInterop of the watcher's container (MS-PRES 3.7.5.1), and the
@@ -81,16 +91,26 @@ extension HostedPresentity {
     }
 
     /// Renders the view without caching it.
-    /// - Parameter entity: URI of the presentity as used by the watcher; nil: its own URI.
+    /// - Parameters:
+    ///   - entity: URI of the presentity as used by the watcher; nil: its own URI.
+    ///   - access: access by the presentity's rules; nil: everything.
     func make(
-        _ plan: ViewPlan, of entity: SIPURI? = nil, by translator: PresenceTranslator, counters: inout GatewayCounters, at now: Instant
+        _ plan: ViewPlan, of entity: SIPURI? = nil, for access: WatchAccess?, by translator: PresenceTranslator,
+        counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
         let entity = entity ?? uri
+        // A record for blocked watchers shows nothing of the presentity.
+        let grants = look == nil ? access?.grants : nil
         func render(_ source: PresenceSource) -> RenderedPresence {
             translator.render(
                 source, as: plan.format, entity: entity, requested: plan.requested, of: server.user, counters: &counters, at: now)
         }
-        switch choose(plan) {
+        let choice = choose(plan)
+        if let grants {
+            return render(
+                translator.part(of: choice.only(isSimpleNewer: isSimpleNewer), granted: grants, entity: uri.description, at: now))
+        }
+        switch choice {
         case .one(let source):
             return render(source)
         case .both(let categories, let document):

@@ -46,6 +46,8 @@ final class HostedPresentity {
         /// Container of the legacyInterop instance from which MSRTC and PIDF documents are made.
         var legacyInterop: ContainerID?
         var isExplicitMember: Bool
+        /// Access by the presentity's rules; nil: everything.
+        var access: WatchAccess?
         /// URI of the presentity as used by the watcher.
         var entity: SIPURI
     }
@@ -124,7 +126,7 @@ final class HostedPresentity {
         for (_, resource) in watchers.all { resource.dropRendered() }
     }
 
-    /// The presentity in a watcher's format, cached by format and containers.
+    /// The presentity in a watcher's format, cached by format, containers and access.
     func rendered(
         _ resource: WatchedResource, as format: WatcherFormat, for identity: WatcherIdentity, by translator: PresenceTranslator,
         counters: inout GatewayCounters, at now: Instant
@@ -132,13 +134,15 @@ final class HostedPresentity {
         let plan = plan(format, resource.categories, for: identity)
         let viewKey = ViewKey(
             format: plan.format, requested: plan.requested, containers: plan.view?.key,
-            legacyInterop: plan.legacyInterop?.id.container, isExplicitMember: plan.isExplicitMember, entity: resource.entity)
+            legacyInterop: plan.legacyInterop?.id.container, isExplicitMember: plan.isExplicitMember, access: resource.access,
+            entity: resource.entity)
         if let made = views[viewKey] {
             counters.bodiesShared += 1
             return made
         }
         let made = (
-            presence: make(plan, of: resource.entity, by: translator, counters: &counters, at: now), isOwn: look == nil && isOwn(plan)
+            presence: make(plan, of: resource.entity, for: resource.access, by: translator, counters: &counters, at: now),
+            isOwn: look == nil && isOwn(plan)
         )
         if views.count >= CategoryView.formLimit { views.removeAll() }
         views[viewKey] = made

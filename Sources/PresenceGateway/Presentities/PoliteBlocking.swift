@@ -26,7 +26,11 @@ final class PoliteBlocking: ShardMember {
     func use(_ bounds: BlockMemory.Bounds) { memory.use(bounds) }
 
     /// The record shown to a watcher; created if missing.
-    func record(of key: String, _ uri: SIPURI, for identity: WatcherIdentity, at now: Instant) -> HostedPresentity {
+    /// - Parameter access: access by the presentity's rules, which precede its containers; nil: everything.
+    func record(
+        of key: String, _ uri: SIPURI, for identity: WatcherIdentity, _ access: WatchAccess?, at now: Instant
+    ) -> HostedPresentity {
+        if let access, access.showsNothing { return neverPublishedRecord(of: key, table[key]?.uri ?? uri) }
         guard let live = table[key] else {
             let record = table.make(key, uri)
             table.insert(record)
@@ -38,21 +42,28 @@ final class PoliteBlocking: ShardMember {
             signOff(live, as: live.enhanced.withoutBlocks(), for: [identity.address], at: now)
         }
         if let record = signOffRecord(of: live, for: identity) { return record }
+        return neverPublishedRecord(of: key, live.uri)
+    }
+
+    private func neverPublishedRecord(of key: String, _ uri: SIPURI) -> HostedPresentity {
         let look = BlockLook.neverPublished
-        let record = table[look.key(of: key)] ?? table.make(key, live.uri, look)
+        if let record = table[look.key(of: key)] { return record }
+        let record = table.make(key, uri, look)
         table.insert(record)
         return record
     }
 
     /// The record that would be shown to a watcher; changes nothing.
-    func shownRecord(of live: HostedPresentity, for identity: WatcherIdentity) -> HostedPresentity {
+    func shownRecord(of live: HostedPresentity, for identity: WatcherIdentity, _ access: WatchAccess?) -> HostedPresentity {
+        if let access, access.showsNothing { return table.make(live.owner, live.uri, .neverPublished) }
         guard live.enhanced.resolver.isBlocked(identity) else { return live }
         return signOffRecord(of: live, for: identity) ?? table.make(live.owner, live.uri, .neverPublished)
     }
 
     /// Whether ``record(of:_:for:at:)`` needs no new entry of the table. A watcher that is blocked and was never shown presence needs
     /// one where a presentity that never published does, so that a full table does not show the block.
-    func hasRecord(of key: String, for identity: WatcherIdentity) -> Bool {
+    func hasRecord(of key: String, for identity: WatcherIdentity, _ access: WatchAccess?) -> Bool {
+        if let access, access.showsNothing { return table[BlockLook.neverPublished.key(of: key)] != nil }
         guard let live = table[key] else { return false }
         guard live.enhanced.resolver.isBlocked(identity), memory.standing(of: identity.address, at: key) == nil else { return true }
         return table[BlockLook.neverPublished.key(of: key)] != nil
@@ -64,7 +75,7 @@ final class PoliteBlocking: ShardMember {
     }
 
     /// The records shown to blocked watchers of the presentity.
-    private func lookRecords(of owner: String) -> [HostedPresentity] {
+    func lookRecords(of owner: String) -> [HostedPresentity] {
         let looks = [BlockLook.neverPublished] + memory.signOffs(of: owner).map { BlockLook.signedOff($0) }
         return looks.compactMap { table[$0.key(of: owner)] }
     }
@@ -110,15 +121,24 @@ final class PoliteBlocking: ShardMember {
         for record in records {
             for (tag, resource) in record.watchersInOrder {
                 guard let identity = ports.identity(ofDialog: tag) else { continue }
-                let right = self.record(of: live.owner, live.uri, for: identity, at: now)
-                guard right !== record else { continue }
-                record.removeWatcher(tag)
-                right.add(resource, of: tag)
-                resource.place(at: right.key)
-                moved.append((tag, identity.address, resource))
+                if move(resource, ofDialog: tag, from: record, for: identity, at: now) { moved.append((tag, identity.address, resource)) }
             }
         }
         return moved
+    }
+
+    /// Moves a watcher to the record that it is shown now.
+    /// - Returns: whether that is another one.
+    @discardableResult
+    func move(
+        _ resource: WatchedResource, ofDialog tag: String, from record: HostedPresentity, for identity: WatcherIdentity, at now: Instant
+    ) -> Bool {
+        let right = self.record(of: record.owner, record.uri, for: identity, resource.access, at: now)
+        guard right !== record else { return false }
+        record.removeWatcher(tag)
+        right.add(resource, of: tag)
+        resource.place(at: right.key)
+        return true
     }
 
     /// Moves the watchers of all presentities, because the classes of their domains may have changed.
@@ -206,7 +226,7 @@ final class PoliteBlocking: ShardMember {
         var unused = GatewayCounters()
         let record = table.make(resource.key, resource.uri, .neverPublished)
         let plan = record.plan(format, resource.categories, for: identity)
-        return record.make(plan, of: resource.entity, by: translator.noting(nil), counters: &unused, at: now)
+        return record.make(plan, of: resource.entity, for: nil, by: translator.noting(nil), counters: &unused, at: now)
     }
 
     // MARK: the store

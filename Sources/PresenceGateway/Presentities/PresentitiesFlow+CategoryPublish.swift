@@ -40,6 +40,8 @@ extension PresentitiesFlow {
             changed = try presentity.change { try change(&$0, moment) }
         } catch let refusal as EnhancedPresenceRefusal {
             throw Refusal(refusal)
+        } catch let refusal as Refusal {
+            throw refusal
         } catch {
             throw .unreadable(error, "the request's document cannot be read")
         }

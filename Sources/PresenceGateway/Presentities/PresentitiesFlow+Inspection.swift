@@ -4,6 +4,7 @@ import SIPCore
 extension PresentitiesFlow {
     var sizes: [String: Int] {
         ["presentities": table.count].merging(endpoints.sizes) { $1 }.merging(remoteWatchers.sizes) { $1 }
+            .merging(authorization.sizes) { $1 }
     }
 
     var tables: [TableSize] {

@@ -6,6 +6,7 @@ import SIPCore
 extension PresentitiesFlow {
     /// Acknowledges one subscriber; the 200 has no body, self dialogs get the whole list (MS-PRES 3.6.5).
     func setSubscribers(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
+        if isDecidedByRules(service) { throw .decidedByRules }
         try commit(service, at: now) { presentity, _ in
             try presentity.setSubscribers(SetSubscribersDocument(parsing: service.request.body, limits: documentLimits), by: service.sender)
         }

@@ -91,6 +91,10 @@ extension PresentitiesFlow {
     }
 
     func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool {
+        if phase == .rights {
+            endBlockedWatches(at: now)
+            return true
+        }
         guard phase == .expiry else { return true }
         let (keys, isLast) = restart.next(of: table.inOrder.map(\.key))
         for presentity in keys.compactMap({ table[$0] }) {

@@ -1,12 +1,19 @@
 import EnhancedPresence
+import PresenceRules
 import SIPCore
 import SIPEvents
 
 /// Watchers of hosted presentities, and the changes that they are notified of.
 extension PresentitiesFlow {
     /// Attaches a resource of a dialog to the record that its watcher is shown.
-    func attach(_ resource: WatchedResource, ofDialog tag: String, for identity: WatcherIdentity, at now: Instant) {
-        let record = blocking.record(of: resource.key, resource.uri, for: identity, at: now)
+    func attach(
+        _ resource: WatchedResource, ofDialog tag: String, for identity: WatcherIdentity, hidesIdentity: Bool, at now: Instant
+    ) {
+        let access = authorization.access(
+            of: RuleWatcher(identity, hidesIdentity: hidesIdentity), to: resource.key, resource.uri, isWatching: true, at: now)
+        resource.permit(access)
+        if access?.isBlocked == true { blockedWatches.insert(resource.key) }
+        let record = blocking.record(of: resource.key, resource.uri, for: identity, access, at: now)
         record.add(resource, of: tag)
         resource.place(at: record.key)
         resource.show(.offline)
@@ -38,6 +45,7 @@ extension PresentitiesFlow {
     /// Notifies the watchers that see a difference.
     func notifyWatchers(of presentity: HostedPresentity, at now: Instant) {
         presentity.changed()
+        if presentity.look == nil, authorization.dependsOnSphere(presentity.key) { reviewWatchers(of: presentity.key, at: now) }
         for (tag, resource) in presentity.watchersInOrder { ports.sourceChanged(resource, inDialog: tag, at: now) }
     }
 

@@ -1,4 +1,5 @@
 import EnhancedPresence
+import PresenceRules
 import Registration
 import SIPCore
 
@@ -10,6 +11,10 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
     unowned let ports: any PresentitiesPorts
     let table: PresentityTable
     let blocking: PoliteBlocking
+    /// Rules of presentities, which decide about their watchers.
+    private(set) lazy var authorization = PresenceAuthorization(kernel, context) { [unowned self] in sphere(of: $0, at: $1) }
+    /// Presentities with a blocked watcher in a dialog that is to be ended.
+    var blockedWatches: Set<String> = []
     /// Watchers with dialogs in other shards.
     private(set) lazy var remoteWatchers = RemoteWatchers(self)
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
@@ -34,6 +39,8 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
     func timerDue(_ ticket: Ticket, at now: Instant) {
         if ticket.kind == PresentityEndpoints.ticketKind {
             endpoints.timerDue(ticket, at: now)
+        } else if ticket.kind == PresenceAuthorization.ticketKind {
+            if let key = authorization.presentity(of: ticket) { reviewWatchers(of: key, at: now) }
         } else if let presentity = table[ticket] {
             advance(presentity, at: now)
             table.schedule(presentity)
@@ -65,7 +72,14 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
     }
 
     /// Whether the table has no room for a presentity that a watcher would need.
-    func isFull(for watcher: WatcherIdentity, of key: String) -> Bool { isFull && !blocking.hasRecord(of: key, for: watcher) }
+    func isFull(for watcher: WatcherIdentity, of key: String) -> Bool {
+        guard isFull else { return false }
+        let access = SIPURI(key).flatMap { uri in
+            authorization.access(
+                of: RuleWatcher(watcher, hidesIdentity: false), to: key, uri, isWatching: false, at: commitLog.now)
+        }
+        return !blocking.hasRecord(of: key, for: watcher, access)
+    }
 
     private var isFull: Bool { table.count - blocking.memory.signOffCount >= configuration.limits.presentities }
 
@@ -98,6 +112,7 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
             composePublished(presentity)
             if presentity.takePendingDocument() { notifyWatchers(of: presentity, at: now) }
         }
+        endBlockedWatches(at: now)
     }
 
     // MARK: endpoints

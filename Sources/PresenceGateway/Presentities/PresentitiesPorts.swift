@@ -19,6 +19,13 @@ protocol PresentitiesPorts: AnyObject {
     /// The watcher of a dialog; nil: the dialog has ended.
     func identity(ofDialog tag: String) -> WatcherIdentity?
 
+    /// Whether the watcher of a dialog asked for privacy of its identity (RFC 3325 9.3).
+    func hidesIdentity(ofDialog tag: String) -> Bool
+
+    /// Applies a change of a watcher's access by the presentity's rules: ends the watch, or notifies the watcher.
+    /// - Parameter former: the access before the change.
+    func accessChanged(of resource: WatchedResource, inDialog tag: String, from former: WatchAccess?, at now: Instant)
+
     /// Drops a pending change that a block hides, for a watcher that was never shown presence; one that has other state is notified.
     func hideChange(of resource: WatchedResource, inDialog tag: String, at now: Instant)
 

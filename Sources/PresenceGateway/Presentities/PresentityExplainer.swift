@@ -2,6 +2,7 @@ import EnhancedPresence
 import FederationRouting
 import PresenceDocuments
 import PresenceMapping
+import PresenceRules
 import SIPCore
 import SimplePresence
 
@@ -39,8 +40,12 @@ final class PresentityExplainer: ShardMember {
         var unused = GatewayCounters()
         if let presentity = flow.record(resource.hostedKey), resource.upstream == nil {
             let plan = presentity.plan(dialog.format, resource.categories, for: dialog.identity)
-            let made = presentity.make(plan, by: translator, counters: &unused, at: now)
-            return (explanation(plan, presentity, dialog.identity, trace), made)
+            let made = presentity.make(plan, for: resource.access, by: translator, counters: &unused, at: now)
+            var view = explanation(plan, presentity, dialog.identity, trace)
+            view.apply(resource.access)
+            view.decision = decision(
+                about: dialog.identity, hidesIdentity: dialog.hidesIdentity, of: presentity.owner, resource.uri, at: now)
+            return (view, made)
         }
         let made = translator.render(
             resource.source, as: dialog.format, entity: resource.uri, requested: resource.categories, counters: &unused, at: now)
@@ -50,16 +55,39 @@ final class PresentityExplainer: ShardMember {
     /// The view of a watcher without a subscription, in the usual format of its domain.
     private func preview(_ watcher: SIPURI, of presentity: SIPURI, at now: Instant) -> ViewExplanation? {
         guard let domain = configuration.domain(watcher.domainKey), domain.refuse == nil else { return nil }
-        guard let known = flow.record(presentity.aorKey) else { return ViewExplanation(origin: .offline) }
+        let key = presentity.aorKey
+        let identity = WatcherIdentity(watcher.addressOfRecord(), network: domain.network)
+        let decision = decision(about: identity, hidesIdentity: false, of: key, presentity, at: now)
+        let access = flow.authorization.access(
+            of: RuleWatcher(identity, hidesIdentity: false), to: key, presentity, isWatching: false, at: now)
+        guard let known = flow.record(key) else {
+            var view = ViewExplanation(origin: .offline)
+            view.apply(access)
+            view.decision = decision
+            return view
+        }
         let trace = MappingNotes()
         let format: WatcherFormat = domain.side == .enterprise ? .categories : .pidf(domain.profile, lossless: domain.lossless)
-        let identity = WatcherIdentity(watcher.addressOfRecord(), network: domain.network)
-        let record = flow.blocking.shownRecord(of: known, for: identity)
+        let record = flow.blocking.shownRecord(of: known, for: identity, access)
         let plan = record.plan(format, UpstreamSubscription.standardCategories, for: identity)
         var unused = GatewayCounters()
-        _ = record.make(plan, by: tracing(by: trace), counters: &unused, at: now)
-        return explanation(plan, record, identity, trace)
+        _ = record.make(plan, for: access, by: tracing(by: trace), counters: &unused, at: now)
+        var view = explanation(plan, record, identity, trace)
+        view.apply(access)
+        view.decision = decision
+        return view
     }
+
+    /// Decision of the presentity's rules, as text; nil: they do not decide about it.
+    private func decision(
+        about watcher: WatcherIdentity, hidesIdentity: Bool, of key: String, _ uri: SIPURI, at now: Instant
+    ) -> [String]? {
+        flow.authorization.decide(
+            about: RuleWatcher(watcher, hidesIdentity: hidesIdentity), of: key, uri, reasons: Self.reasons, at: now)?.lines
+    }
+
+    /// Number of rules that do not match and are reported.
+    private static let reasons = 100
 
     /// The views of a watcher with dialogs in other shards, by the tags of their watches; nil: it has none.
     private func remoteViews(of presentity: SIPURI, for watcher: SIPURI, at now: Instant) -> [String: ViewExplanation]? {
@@ -71,8 +99,12 @@ final class PresentityExplainer: ShardMember {
             let trace = MappingNotes()
             let plan = record.plan(watch.format, watch.categories, for: watch.watcher)
             var unused = GatewayCounters()
-            _ = record.make(plan, by: tracing(by: trace), counters: &unused, at: now)
-            views[watch.id.tag] = explanation(plan, record, watch.watcher, trace)
+            _ = record.make(plan, for: resource.access, by: tracing(by: trace), counters: &unused, at: now)
+            var view = explanation(plan, record, watch.watcher, trace)
+            view.apply(resource.access)
+            view.decision = decision(
+                about: watch.watcher, hidesIdentity: watch.hidesIdentity, of: record.owner, watch.presentity, at: now)
+            views[watch.id.tag] = view
         }
         return views.isEmpty ? nil : views
     }
@@ -86,7 +118,8 @@ final class PresentityExplainer: ShardMember {
             origin: presentity.choose(plan).origin, notes: notes, tables: translator.mapper.tables)
         // Explain from the true presentity, so that the operator sees a block.
         let live = flow.record(presentity.owner) ?? presentity
-        view.isDocumentHidden = plan.isExplicitMember || live !== presentity && !live.documents.isEmpty
+        view.isDocumentHidden =
+            plan.isExplicitMember || live !== presentity && !live.documents.isEmpty && live.enhanced.resolver.isBlocked(identity)
         let enhanced = live.enhanced
         let resolver = enhanced.resolver
         var resolutions = enhanced.view(of: plan.requested, for: identity).categories.map {
@@ -119,6 +152,14 @@ final class PresentityExplainer: ShardMember {
             published: all.filter { !$0.isComputed }.map { InstanceReport($0) },
             aggregationInputs: all.filter { !$0.isComputed && EnhancedPresentity.isAggregated($0.id.pair) }.map { InstanceReport($0) },
             watchers: flow.ports.dialogCount(of: presentity.key) + flow.remoteWatchers.count(of: presentity.key), endpoints: [])
+    }
+}
+
+extension ViewExplanation {
+    /// Notes that the presentity's rules show nothing.
+    fileprivate mutating func apply(_ access: WatchAccess?) {
+        if access?.isBlocked == true { origin = .refused }
+        if access?.isPending == true { origin = .pending }
     }
 }
 

@@ -34,6 +34,8 @@ struct PublishedDocuments {
     var count: Int { table.count }
     /// Earliest end of a publication.
     var nextDeadline: Instant? { table.nextDeadline }
+    /// The documents as they were published, in the order of the composition.
+    var published: [PIDFDocument] { composer.published }
     /// Number, times and identifiers of each document, in the order of the composition.
     var standings: [PublicationComposer.Standing] { composer.tags.compactMap { composer.standing(of: $0) } }
 

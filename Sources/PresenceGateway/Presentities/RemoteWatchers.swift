@@ -38,6 +38,9 @@ final class RemoteWatchers: ShardMember {
     /// The watcher of a watch; nil: there is no such watch.
     func identity(of tag: String) -> WatcherIdentity? { watchers[tag]?.watch.watcher }
 
+    /// Whether the watcher of a watch asked for privacy of its identity.
+    func hidesIdentity(of tag: String) -> Bool { watchers[tag]?.watch.hidesIdentity ?? false }
+
     /// Watches of a presentity by a watcher, ordered by tag.
     func watches(of presentity: String, by watcher: WatcherIdentity) -> [(watch: Watch, resource: WatchedResource)] {
         watchers.values.filter { $0.watch.key == presentity && $0.watch.watcher.address == watcher.address }
@@ -50,11 +53,13 @@ final class RemoteWatchers: ShardMember {
     func begin(_ watch: Watch, at now: Instant) {
         do throws(Refusal) {
             if watch.isRequest { try check(watch, at: now) }
+            try presentities.checkAccess(
+                of: watch.watcher, hidesIdentity: watch.hidesIdentity, to: watch.key, watch.presentity, at: now)
             if let subscriber = watch.subscriber {
                 try presentities.noteSubscriber(subscriber, of: watch.key, watch.presentity, at: now)
             }
         } catch {
-            return post(.refused(watch.id, error), to: watch.id.shard)
+            return post(watch.isRequest ? .refused(watch.id, error) : .rejected(watch.id), to: watch.id.shard)
         }
         guard directory.has(watch.key) != false || !isInDirectory(watch.presentity) else {
             return post(.ended(watch.id), to: watch.id.shard)
@@ -63,7 +68,7 @@ final class RemoteWatchers: ShardMember {
             uri: watch.presentity, key: watch.key, categories: watch.categories, entity: watch.entity)
         watchers[watch.id.tag] = RemoteWatcher(watch, resource)
         numbers[watch.key, default: 0] += 1
-        presentities.attach(resource, ofDialog: watch.id.tag, for: watch.watcher, at: now)
+        presentities.attach(resource, ofDialog: watch.id.tag, for: watch.watcher, hidesIdentity: watch.hidesIdentity, at: now)
         changed(watch.id.tag)
     }
 
@@ -86,6 +91,14 @@ final class RemoteWatchers: ShardMember {
     /// Ends a watch of a user that was removed or disabled, and notifies the watcher's shard.
     func userEnded(_ tag: String) {
         if let watcher = remove(tag) { post(.ended(watcher.watch.id), to: watcher.watch.id.shard) }
+    }
+
+    /// Ends a watch that the presentity's rules block now, or notes that the watcher may see something else.
+    func accessChanged(_ tag: String) {
+        guard let watcher = watchers[tag] else { return }
+        guard watcher.resource.access?.isBlocked == true else { return changed(tag) }
+        end(watcher.watch.id)
+        post(.rejected(watcher.watch.id), to: watcher.watch.id.shard)
     }
 
     private func remove(_ tag: String) -> RemoteWatcher? {
@@ -147,7 +160,11 @@ final class RemoteWatchers: ShardMember {
         let (watch, resource) = (watcher.watch, watcher.resource)
         presentities.composePending(resource.hostedKey)
         guard let made = presentities.rendered(resource, as: watch.format, for: watch.watcher, at: now) else { return nil }
-        if let sent = watcher.sent, made.presence.changesNothing(after: sent, among: watch.categories) { return nil }
+        let isPending = resource.access?.isPending == true
+        if let sent = watcher.sent, watcher.wasSentPending == isPending, made.presence.changesNothing(after: sent, among: watch.categories)
+        {
+            return nil
+        }
         if made.isOwn { presentities.blocking.noteShown(made.presence, of: resource, as: watch.format, to: watch.watcher, at: now) }
         return (made.presence, resource.hostedKey)
     }
@@ -191,6 +208,8 @@ private final class RemoteWatcher {
     let resource: WatchedResource
     /// The last view; nil: none, or it was not sent.
     private(set) var sent: RenderedPresence?
+    /// Whether the last view was of a pending watcher.
+    private(set) var wasSentPending = false
     /// Number of the last view.
     private var sequence: UInt64 = 0
     private var isDue = false
@@ -213,8 +232,9 @@ private final class RemoteWatcher {
     /// Notes that a view is sent.
     func send(_ presence: RenderedPresence) -> SharedView.Addressee {
         sent = presence
+        wasSentPending = resource.access?.isPending == true
         sequence += 1
-        return SharedView.Addressee(watch: watch.id, sequence: sequence, isHidden: isHidden)
+        return SharedView.Addressee(watch: watch.id, sequence: sequence, isHidden: isHidden, isPending: wasSentPending)
     }
 
     func forgetSent() { sent = nil }

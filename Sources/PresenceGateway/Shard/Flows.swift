@@ -69,6 +69,7 @@ final class Flows {
         case .unwatch(let watch): presentities.remoteWatchers.end(watch)
         case .views(let view): presenceSubscriptions.views.receive(view, at: now)
         case .refused(let watch, let refusal): presenceSubscriptions.views.refused(watch, refusal, at: now)
+        case .rejected(let watch): presenceSubscriptions.views.rejected(watch, at: now)
         case .ended(let watch): presenceSubscriptions.views.ended(watch, at: now)
         case nil: break
         }

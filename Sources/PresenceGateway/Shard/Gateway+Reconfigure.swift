@@ -29,6 +29,7 @@ extension Gateway {
             flows.presentities.renewDomains(at: now)
             flows.publications.pidf.renewPolicies()
             flows.presentities.blocking.placeAllWatchers(at: now)
+            flows.presentities.reviewAllWatchers(at: now)
         }
         if newTables != nil { notifyAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)

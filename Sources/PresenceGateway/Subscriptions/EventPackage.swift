@@ -83,6 +83,8 @@ protocol PackageSubscription: AnyObject {
     var isReady: Bool { get }
     /// Whether the watcher may have the state.
     var isAuthorized: Bool { get }
+    /// Whether the subscription waits for the decision of the presentity, so that its SUBSCRIBE is answered 202.
+    var isAwaitingConfirmation: Bool { get }
     /// Whether changes wait for a notification, and may be notified now.
     func hasDueChange(at now: Instant) -> Bool
     /// Time at which the next change may be notified; nil: none waits.
@@ -172,6 +174,7 @@ extension PackageSubscription {
     var assertedIdentity: SIPURI? { nil }
     var isReady: Bool { true }
     var isAuthorized: Bool { true }
+    var isAwaitingConfirmation: Bool { false }
     var nextChange: Instant? { nil }
     func hasDueChange(at now: Instant) -> Bool { false }
     func neededViews(_ request: SIPRequest, _ parties: RequestScreening.Parties, isPoll: Bool) -> [WatchDraft] { [] }

@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 import SIPEvents
 
@@ -13,7 +14,9 @@ extension WatcherDialog {
     func acceptance(
         of request: SIPRequest, contact: String, expires: Int, _ status: SubscriptionStatus, piggybacking number: UInt32?
     ) -> SIPResponse {
-        var response = SIPResponse(to: request, status: .ok, toTag: localTag)
+        // Enterprise clients learn it from Subscription-State alone.
+        let isPending = terms.side == .simple && subscription.isAwaitingConfirmation
+        var response = SIPResponse(to: request, status: isPending ? .accepted : .ok, toTag: localTag)
         response.headers.set(.contact, contact)
         response.headers.append(.expires, String(expires))
         if subscription.requiresEventList { response.headers.append(.require, "eventlist") }

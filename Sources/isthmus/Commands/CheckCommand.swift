@@ -45,7 +45,9 @@ struct CheckCommand: AsyncParsableCommand {
             }
         }
         var users = ""
-        if case .known(let directory) = try configuration.loadDirectory() { users = ", \(directory.count) users" }
+        let state = try configuration.loadDirectory()
+        if case .known(let directory) = state { users = ", \(directory.count) users" }
+        _ = try configuration.loadDocuments(of: state)
         _ = try configuration.signIn.tlsDSK?.load()
         _ = try configuration.withPasswords()
         let settings = try configuration.tls?.load(at: HostClock().now())

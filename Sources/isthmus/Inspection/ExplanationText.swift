@@ -191,6 +191,8 @@ struct ExplanationText {
         switch view.origin {
         case .nothing: return "nothing is known"
         case .own: return "state of the event package at this node"
+        case .refused: return "nothing, because the subscription is refused"
+        case .pending: return "nothing, because the subscription is pending"
         case .offline: return "an offline user"
         case .categories: return "categories \(place)"
         case .pidf: return "PIDF \(place)"
@@ -202,6 +204,7 @@ struct ExplanationText {
     // MARK: a view
 
     private mutating func describe(_ view: ViewExplanation) {
+        for line in view.decision ?? [] { add("rules", line) }
         let (absent, present) = (view.containers.filter(\.isUnpublished), view.containers.filter { !$0.isUnpublished })
         for container in present {
             add("container", Self.line(of: container))

@@ -222,7 +222,7 @@ struct SlicedRestartTests {
         let watch = Watch(
             id: WatchID(shard: 1, number: 1), presentity: uri, key: uri.aorKey, entity: uri, categories: [.state], format: .categories,
             watcher: WatcherIdentity(uri: "sip:w@fabrikam.com", network: .sameEnterprise),
-            subscriber: nil, isRequest: true, isPoll: false)
+            hidesIdentity: false, subscriber: nil, isRequest: true, isPoll: false)
         gateway.receive(ShardEnvelope(from: 1, to: 0, sequence: 1, WatchMessage.watch(watch)), at: now)
         _ = gateway.takeOutput()
         #expect(gateway.takeEnvelopes().isEmpty)

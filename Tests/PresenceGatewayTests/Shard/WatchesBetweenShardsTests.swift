@@ -352,7 +352,7 @@ struct WatchedViewsTests {
         #expect(try bench.takeNotifies().isEmpty)
         // The same numbers for another watch are not for this dialog.
         let stranger = WatchID(shard: bench.shard(of: me), number: 999)
-        let addressee = SharedView.Addressee(watch: stranger, sequence: 9, isHidden: false)
+        let addressee = SharedView.Addressee(watch: stranger, sequence: 9, isHidden: false, isPending: false)
         views.receive(SharedView(content: sent[0].content, addressees: [addressee]), at: bench.now)
         bench.sort()
         #expect(try bench.takeNotifies().isEmpty)

@@ -1,6 +1,7 @@
 import FederationRouting
 import PresenceGateway
 import PresenceMapping
+import PresenceRules
 import SIPCore
 import SIPSecurity
 import UserDirectory
@@ -41,7 +42,7 @@ final class Bench {
                 "contoso.com": DomainConfiguration(side: .enterprise, route: enterprise, network: .federated),
                 "example.org": DomainConfiguration(side: .simple, route: simple, network: .federated),
                 "fabrikam.com": DomainConfiguration(side: .enterprise, hosted: true, network: .sameEnterprise),
-                "example.com": DomainConfiguration(side: .simple, hosted: true),
+                "example.com": DomainConfiguration(side: .simple, hosted: true, unruled: .allow),
                 "example.net": .refused(403),
             ])
         configuration.timing.staleAfter = .seconds(100)
@@ -78,6 +79,9 @@ final class Bench {
         preparation = work
         gateways.forEach(work)
     }
+
+    /// Prepares each gateway after a restart, before its first message.
+    func prepareNext(_ work: @escaping (Gateway) -> Void) { preparation = work }
 
     /// The gateway is gone from one moment to the next; later another one starts on what the store has.
     @discardableResult

@@ -39,7 +39,7 @@ import ThrowAwayCertificates
             tls: { certificate: \(own).pem, key: \(own).key, trust: authority.pem }
             \(top)
             domains:
-              example.net: { side: simple, hosted: true }
+              example.net: { side: simple, hosted: true, unruled: allow }
               \(domains.joined(separator: "\n  "))
             """
         let path = folder.appendingPathComponent("probe-\(UUID().uuidString.prefix(8)).yaml").path

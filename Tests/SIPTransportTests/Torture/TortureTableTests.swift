@@ -2,6 +2,7 @@ import FederationRouting
 import Glibc
 import Logging
 import PresenceGateway
+import PresenceRules
 import SIPCore
 import SIPTransport
 import Testing
@@ -87,7 +88,7 @@ import Testing
             makeEndpoint: { context in
                 var configuration = GatewayConfiguration(
                     nodeName: "edge1.example.net", listeners: context.listeners,
-                    domains: ["example.com": DomainConfiguration(side: .simple, hosted: true), "*": .refused(403)])
+                    domains: ["example.com": DomainConfiguration(side: .simple, hosted: true, unruled: .allow), "*": .refused(403)])
                 configuration.timing.retryAfter = 5
                 return Gateway(configuration: configuration, key: .seeded(1))
             })

@@ -1,5 +1,6 @@
 import PresenceDocuments
 import PresenceMapping
+import PresenceRules
 import SIPCore
 import UserDirectory
 
@@ -55,6 +56,18 @@ struct PresenceTranslator {
         case .xpidf:
             counters.bodiesEncoded += 1
             return .document(DocumentView(value(mapper.xpidf(from: canonical(source, entity: uri, at: moment))).encode()))
+        }
+    }
+
+    /// The part of a source that the presentity's rules grant (RFC 5025 3.3); permissions are for elements of PIDF, so that categories are
+    /// converted. A presentity that never published has nothing to grant.
+    func part(of source: PresenceSource, granted grants: PresenceGrants, entity: String, at now: Instant) -> PresenceSource {
+        switch source {
+        case .unknown, .offline: return source
+        case .pidf(let document): return .pidf(grants.apply(to: document))
+        case .categories, .msrtc:
+            let document = value(mapper.pidf(from: canonical(source, entity: entity, at: DateTime(now)), profile: .rpid, lossless: false))
+            return .pidf(grants.apply(to: document))
         }
     }
 

@@ -20,6 +20,17 @@ extension PortAnswers: PresentitiesPorts {
         flows.subscriptions.dialogs[tag]?.identity ?? flows.presentities.remoteWatchers.identity(of: tag)
     }
 
+    func hidesIdentity(ofDialog tag: String) -> Bool {
+        flows.subscriptions.dialogs[tag]?.hidesIdentity ?? flows.presentities.remoteWatchers.hidesIdentity(of: tag)
+    }
+
+    func accessChanged(of resource: WatchedResource, inDialog tag: String, from former: WatchAccess?, at now: Instant) {
+        guard let watcher = flows.subscriptions.dialogs[tag] else {
+            return flows.presentities.remoteWatchers.accessChanged(tag)
+        }
+        flows.presenceSubscriptions.accessChanged(of: resource, in: watcher, wasPending: former?.isPending == true, at: now)
+    }
+
     func hideChange(of resource: WatchedResource, inDialog tag: String, at now: Instant) {
         guard let watcher = flows.subscriptions.dialogs[tag] else {
             return flows.presentities.remoteWatchers.changed(tag, isHidden: true)

@@ -49,9 +49,19 @@ extension PresenceSources: HostedSources {
 
     func hasRecord(at key: String) -> Bool { !place.has(key) || flows.presentities.record(key) != nil }
 
+    var decidesByRules: Bool { flows.presentities.authorization.isNeeded }
+
+    func checkAccess(
+        of watcher: WatcherIdentity, hidesIdentity: Bool, to presentity: String, _ uri: SIPURI, at now: Instant
+    ) throws(Refusal) {
+        guard place.has(presentity) else { return }
+        try flows.presentities.checkAccess(of: watcher, hidesIdentity: hidesIdentity, to: presentity, uri, at: now)
+    }
+
     func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant) {
         guard place.has(resource.key) else { return flows.presenceSubscriptions.views.attach(resource, of: watcher) }
-        flows.presentities.attach(resource, ofDialog: watcher.localTag, for: watcher.identity, at: now)
+        flows.presentities.attach(
+            resource, ofDialog: watcher.localTag, for: watcher.identity, hidesIdentity: watcher.hidesIdentity, at: now)
     }
 
     func detachHosted(_ resource: WatchedResource, from watcher: WatcherDialog) {

@@ -35,6 +35,11 @@ extension PresenceSubscription: PackageSubscription {
         try flow.admission.checkUsers(wanted.map(\.uri), isBatch: namesResources)
         guard !namesResources, let only = wanted.first else { return }
         if let refusal = flow.views.refusal(of: only.key) { throw refusal }
+        if flow.hosted.decidesByRules {
+            try flow.hosted.checkAccess(
+                of: WatcherIdentity(parties.watcher, network: parties.watcherDomain.network),
+                hidesIdentity: RequestScreening.hidesIdentity(request.headers), to: only.key, only.uri, at: now)
+        }
         try flow.admission.noteSubscriber(request, parties, only, format, isPoll: isPoll, at: now)
     }
 
@@ -140,13 +145,15 @@ extension PresenceSubscription: PackageSubscription {
         for (resource, hopMarks) in zip(resources, stored.resources.map(\.hopMarks)) {
             flow.resume(resource, of: dialog, hopMarks: hopMarks, fedBy: upstreams, at: now)
         }
+        guard isAwaitingConfirmation else { return }
+        dialog.notifier.restorePending(isNotified: !stored.wasNotifiedActive && !stored.isUnsettled)
     }
 
     func isBehind(_ dialog: WatcherDialog, isUnsettled: Bool, at now: Instant) -> Bool {
         // A list is notified when all of its entries are known again.
         if list != nil, !isReady { return false }
         let differing = resources.filter { resource in
-            resource.source.isKnown
+            resource.source.isKnown && resource.access?.isPending != true
                 && (!dialog.wasNotifiedActive || !resource.isKnown(flow.rendered(resource, for: dialog, at: now)))
         }
         for resource in resources where resource.upstream == nil && resource.isRenderedOwn && resource.isNotified {

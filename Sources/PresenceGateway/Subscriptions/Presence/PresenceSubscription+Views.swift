@@ -38,7 +38,7 @@ extension PresenceSubscription {
                 flow.directory.has(resource.key) == true || !flow.isInDirectory(resource.uri)
             else { return nil }
             return WatchDraft(
-                resource, as: format, for: identity,
+                resource, as: format, for: identity, hidesIdentity: RequestScreening.hidesIdentity(request.headers),
                 subscriber: flow.admission.newSubscriber(request, parties, resource, format, isPoll: isPoll), isPoll: isPoll)
         }
     }

@@ -189,6 +189,9 @@ final class PresenceSubscription {
 
     /// Whether the only presentity of the dialog is granted; with several, each is pending separately.
     var isAuthorized: Bool {
-        namesResources || !resources.contains { $0.upstream?.resource($0.key)?.authorization == .pending }
+        namesResources || !isAwaitingConfirmation && !resources.contains { $0.upstream?.resource($0.key)?.authorization == .pending }
     }
+
+    /// Whether the only presentity of the dialog is hosted, and its rules leave the subscription to the presentity (RFC 5025 3.2.1).
+    var isAwaitingConfirmation: Bool { !namesResources && resources.first?.access?.isPending == true }
 }

@@ -13,6 +13,8 @@ extension PresenceSubscriptions {
         of presence: PresenceSubscription, _ watcher: WatcherDialog, naming named: [String]?, isFull: Bool, at now: Instant
     ) -> NotificationBody? {
         if presence.list != nil { return listBody(of: presence, watcher, isFull: isFull, at: now) }
+        // A fetch that waits for the presentity gets no later NOTIFY; it shows nothing.
+        if presence.isAwaitingConfirmation { return nil }
         guard presence.format == .categories else {
             guard let resource = presence.resources.first else { return nil }
             guard resource.source.isKnown || !resource.isRestored else {

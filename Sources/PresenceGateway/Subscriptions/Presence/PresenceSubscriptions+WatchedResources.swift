@@ -96,7 +96,8 @@ extension PresenceSubscriptions {
         }
         if watcher.namesResources, !mayWatch(resource, watcher) { return }
         if watcher.namesResources, let refusal = views.refusal(of: resource.key) {
-            return reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: refusal.status.rawValue)
+            let reason = refusal.status == .forbidden ? TerminationReason.rejected.rawValue : "quotaExceeded"
+            return reject(resource, of: watcher, state: "terminated", reason: reason, statusCode: refusal.status.rawValue)
         }
         if let domain, domain.refuse == nil {
             if domain.hosted {
@@ -105,7 +106,12 @@ extension PresenceSubscriptions {
                     reject(resource, of: watcher, state: "resubscribe")
                     return
                 }
+                if watcher.namesResources, isBlocked(resource, watcher, at: now) { return }
                 hosted.attachHosted(resource, to: watcher, at: now)
+                // A restored watch of another shard stays pending or not until its first view.
+                if watcher.namesResources, resource.watch == nil || resource.received != nil {
+                    resource.authorize(isPending: resource.access?.isPending == true)
+                }
                 return
             }
             if watcher.isBatch, domain.side == .enterprise {

@@ -48,6 +48,15 @@ protocol HostedSources: AnyObject {
     /// Whether there is a record of the key.
     func hasRecord(at key: String) -> Bool
 
+    /// Whether presence rules may decide about a presentity of this shard.
+    var decidesByRules: Bool { get }
+
+    /// Checks that the rules of a presentity of this shard admit a watcher; the shard of another presentity checks itself.
+    /// - Throws: 403 if they block it (RFC 5025 3.2.1).
+    func checkAccess(
+        of watcher: WatcherIdentity, hidesIdentity: Bool, to presentity: String, _ uri: SIPURI, at now: Instant
+    ) throws(Refusal)
+
     /// Feeds a resource from the record that its watcher sees.
     func attachHosted(_ resource: WatchedResource, to watcher: WatcherDialog, at now: Instant)
 

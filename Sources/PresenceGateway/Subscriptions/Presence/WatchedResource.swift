@@ -45,6 +45,8 @@ final class WatchedResource {
     private(set) var feed = Feed.none
     /// Whether its record changed since ``takeUnstored()``, apart from the delivered state.
     private var isUnstored = false
+    /// Access by the rules of a hosted presentity; nil: everything. Of a presentity of another shard only whether it is pending is known.
+    private(set) var access: WatchAccess?
     /// Known state of the presentity, limited to what the watcher may see.
     private(set) var source = PresenceSource.unknown
     /// `source` in the watcher's format, and whether it has content that is not published for every user; nil: not rendered yet.
@@ -113,6 +115,12 @@ final class WatchedResource {
     /// Sets the known state.
     func show(_ source: PresenceSource) {
         self.source = source
+        view = nil
+    }
+
+    /// Sets the access that the rules of the presentity give the watcher.
+    func permit(_ access: WatchAccess?) {
+        self.access = access
         view = nil
     }
 

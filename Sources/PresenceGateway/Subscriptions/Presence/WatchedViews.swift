@@ -30,6 +30,8 @@ final class WatchedViews: ShardMember {
         var sequence: UInt64 = 0
         var shown: RenderedPresence?
         var refusal: Refusal?
+        /// Whether the presentity's rules make the watcher wait for the presentity.
+        var isPending = false
         /// The parked request that it is for; nil: it was served.
         var request: UInt64?
         /// The resource that shows it, and the local tag of its dialog.
@@ -148,6 +150,8 @@ final class WatchedViews: ShardMember {
         let id = ordered ?? send(draft, for: nil)
         entries[id]?.request = nil
         entries[id]?.viewer = (resource, watcher.localTag)
+        // Until the first view, the watcher stays pending or not.
+        if entries[id]?.shown != nil { resource.permit(entries[id]?.isPending == true ? .confirm : nil) }
         resource.watch(by: id, showing: entries[id]?.shown)
     }
 
@@ -189,12 +193,17 @@ final class WatchedViews: ShardMember {
             guard var entry = entries[addressee.watch], addressee.sequence > entry.sequence else { continue }
             entry.sequence = addressee.sequence
             entry.shown = shown
+            entry.isPending = addressee.isPending
             entries[addressee.watch] = entry
             if let number = entry.request {
                 answered(addressee.watch, of: number, at: now)
             } else if let (resource, tag) = entry.viewer, let watcher = presence.notifier.dialogs[tag] {
+                let wasPending = resource.access?.isPending == true
                 resource.watch(by: addressee.watch, showing: shown)
-                if addressee.isHidden {
+                if wasPending != addressee.isPending {
+                    resource.permit(addressee.isPending ? .confirm : nil)
+                    presence.accessChanged(of: resource, in: watcher, wasPending: wasPending, at: now)
+                } else if addressee.isHidden {
                     presence.hideChange(of: resource, from: watcher, at: now)
                 } else {
                     presence.sourceChanged(resource, of: watcher, at: now)
@@ -208,6 +217,16 @@ final class WatchedViews: ShardMember {
         guard let number = entries[id]?.request else { return }
         entries[id]?.refusal = refusal
         answered(id, of: number, at: now)
+    }
+
+    /// Handles a watch that the presentity's rules block.
+    func rejected(_ id: WatchID, at now: Instant) {
+        guard let entry = entries[id] else { return }
+        if entry.request != nil { return refused(id, .blockedByRules, at: now) }
+        entries[id] = nil
+        if let (resource, tag) = entry.viewer, let watcher = presence.notifier.dialogs[tag] {
+            presence.withdraw(resource, from: watcher, because: Refusal.blockedByRules.explanation, at: now)
+        }
     }
 
     /// Handles the end of a presentity.
@@ -241,6 +260,7 @@ struct WatchDraft {
     let categories: [CategoryName]
     let format: WatcherFormat
     let watcher: WatcherIdentity
+    let hidesIdentity: Bool
     private(set) var subscriber: NewSubscriber?
     private(set) var isPoll = false
 
@@ -251,10 +271,12 @@ struct WatchDraft {
         categories = resource.categories
         format = watcher.format
         self.watcher = watcher.identity
+        hidesIdentity = watcher.hidesIdentity
     }
 
     init(
-        _ wanted: CategoryRequest.Resource, as format: WatcherFormat, for watcher: WatcherIdentity, subscriber: NewSubscriber?, isPoll: Bool
+        _ wanted: CategoryRequest.Resource, as format: WatcherFormat, for watcher: WatcherIdentity, hidesIdentity: Bool,
+        subscriber: NewSubscriber?, isPoll: Bool
     ) {
         presentity = wanted.uri
         key = wanted.key
@@ -262,6 +284,7 @@ struct WatchDraft {
         categories = wanted.categories
         self.format = format
         self.watcher = watcher
+        self.hidesIdentity = hidesIdentity
         self.subscriber = subscriber
         self.isPoll = isPoll
     }
@@ -269,11 +292,12 @@ struct WatchDraft {
     /// Whether both want the same view.
     func isSame(as other: WatchDraft) -> Bool {
         entity == other.entity && categories == other.categories && format == other.format && watcher == other.watcher
+            && hidesIdentity == other.hidesIdentity
     }
 
     func watch(_ id: WatchID, isRequest: Bool) -> Watch {
         Watch(
             id: id, presentity: presentity, key: key, entity: entity, categories: categories, format: format, watcher: watcher,
-            subscriber: subscriber, isRequest: isRequest, isPoll: isPoll)
+            hidesIdentity: hidesIdentity, subscriber: subscriber, isRequest: isRequest, isPoll: isPoll)
     }
 }

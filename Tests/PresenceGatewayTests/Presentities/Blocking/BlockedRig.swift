@@ -29,6 +29,8 @@ final class BlockedRig {
     private(set) var now = BlockedRig.start
     private let store: MemoryStore?
     private var configuration = Bench.configuration()
+    /// Presence rules by user, which each process gets before it restores anything.
+    private var documents: [String: UserDocuments] = [:]
     private var restarts: UInt64 = 0
     private var events: [(at: Instant, order: Int, act: () -> Void)] = []
     private var order = 0
@@ -48,6 +50,7 @@ final class BlockedRig {
                 configuration: configuration, shard: $0, shards: shards, key: .seeded(7 + restarts + UInt64($0) << 32), store: store,
                 directory: directory)
         }
+        for gateway in gateways { for (user, documents) in documents { gateway.use(documents, of: "sip:\(user)", at: now) } }
     }
 
     func join(_ address: TransportAddress, _ receive: @escaping (SIPMessage) -> Void) { receivers[address] = receive }
@@ -83,6 +86,13 @@ final class BlockedRig {
 
     func use(_ directory: DirectoryState) {
         for gateway in gateways { gateway.use(directory: directory, at: now) }
+        deliver()
+    }
+
+    /// Gives the gateway the presence rules of a user.
+    func use(_ documents: UserDocuments, of user: String) {
+        self.documents[user] = documents
+        for gateway in gateways { gateway.use(documents, of: "sip:\(user)", at: now) }
         deliver()
     }
 

@@ -32,6 +32,8 @@ final class RecordingWatcher {
     /// Where watchers of lists send them.
     static let lists = "lists@example.org"
     let user: String
+    /// The presentity that is watched, and one beside it in batches and lists.
+    private let presentities: [String]
     let form: Form
     let address: TransportAddress
     private let connection: ConnectionID?
@@ -55,8 +57,12 @@ final class RecordingWatcher {
     /// Falsifies the record of one message, for the test of the comparison.
     var falsifies: (number: Int, isOctet: Bool)?
 
-    init(_ user: String, _ form: Form, number: Int, isStream: Bool, seed: UInt64, rig: BlockedRig) {
+    init(
+        _ user: String, _ form: Form, watching presentities: [String] = [presentity, other], number: Int, isStream: Bool, seed: UInt64,
+        rig: BlockedRig
+    ) {
         self.user = user
+        self.presentities = presentities
         self.form = form
         self.rig = rig
         address = TransportAddress(isStream ? .tcp : .udp, "192.0.2.\(100 + number)", 5060)
@@ -88,7 +94,7 @@ final class RecordingWatcher {
     private static let categories = ["state", "note", "services", "calendarData", "contactCard", "routing", "userProperties"]
 
     private var body: String {
-        let resources = form.isBatch || form.isList ? [Self.presentity, Self.other] : [Self.presentity]
+        let resources = form.isBatch || form.isList ? presentities : [presentities[0]]
         if form.isList {
             return "<resource-lists xmlns=\"urn:ietf:params:xml:ns:resource-lists\"><list>"
                 + resources.map { "<entry uri=\"sip:\($0)\"/>" }.joined() + "</list></resource-lists>"
@@ -112,7 +118,7 @@ final class RecordingWatcher {
             dialog = nil
             cSeq = 1
         }
-        let to = form.isBatch ? user : form.isList ? Self.lists : Self.presentity
+        let to = form.isBatch ? user : form.isList ? Self.lists : presentities[0]
         send("sip:\(to)", "<sip:\(to)>", "w\(serial)-\(user)", cSeq: 1, expires: expires, body: body)
     }
 
@@ -139,7 +145,7 @@ final class RecordingWatcher {
         write(message)
         switch message {
         case .response(let response):
-            guard response.status == .ok, response.headers.expires ?? 0 > 0, let contact = response.headers.contact else { return }
+            guard response.status.isSuccess, response.headers.expires ?? 0 > 0, let contact = response.headers.contact else { return }
             dialog = (response.headers.callID ?? "", response.headers.first(.to) ?? "", contact.uri.description)
         case .request(let request):
             guard request.method == .notify else { return }
