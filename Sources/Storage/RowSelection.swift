@@ -43,11 +43,6 @@ struct RowSelection {
         let sql = "SELECT * FROM \(table)\(condition)" + (order.map { " ORDER BY \($0)" } ?? "")
         return try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments)
     }
-
-    /// Removes the rows of a table.
-    func remove(from table: String, _ database: Database) throws {
-        try database.run("DELETE FROM \(table)\(condition)", arguments)
-    }
 }
 
 extension StoreKey {

@@ -99,6 +99,36 @@ struct SQLiteStoreTests {
         }
     }
 
+    @Test("the stored clock is at most 100 ms behind the newest commit; steps and commits of the clock alone are stored at once")
+    func clockPrecision() throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path)
+        let start = Instant(secondsSince1970: 1_700_000_000)
+        func clock(after milliseconds: Int, step: TimeSpan = .zero, records: StoreRecord...) throws -> TimeSpan? {
+            let clock = StoredClock(committed: start + .milliseconds(milliseconds), step: step)
+            try store.commit(records.map(StoreChange.put) + [.clock(clock)])
+            let stored = try store.loadClock()
+            #expect(stored?.step == step)
+            return stored.map { $0.committed - start }
+        }
+        let record = Records.contacts("sip:a@example.com", 1)
+        #expect(try clock(after: 0, records: record) == .zero)
+        #expect(try clock(after: 99, records: record) == .zero)
+        #expect(try clock(after: 100, records: record) == .milliseconds(100))
+        #expect(try clock(after: 150, step: .seconds(5), records: record) == .milliseconds(150))
+        #expect(try clock(after: 151, step: .seconds(5), records: record) == .milliseconds(150))
+        #expect(try clock(after: 152, step: .seconds(5)) == .milliseconds(152))
+        #expect(try clock(after: 140, step: .seconds(5), records: record) == .milliseconds(140), "a commit before the stored one is stored")
+        // A clock that was not stored is not taken for stored.
+        try DatabaseQueue(path: scratch.path).write {
+            try $0.execute(sql: "CREATE TRIGGER refusing BEFORE INSERT ON contacts BEGIN SELECT RAISE(ABORT, 'refused'); END")
+        }
+        let late = StoredClock(committed: start + .seconds(1), step: .seconds(5))
+        #expect(throws: StoreFailure.self) { try store.commit([.clock(late), .put(record)]) }
+        try store.commit([.put(Records.accessList("sip:a@example.com", 1)), .clock(late)])
+        #expect(try store.loadClock() == late)
+    }
+
     @Test("any sequence of commits leaves what the same sequence leaves in memory", arguments: [UInt64(1), 2, 3])
     func likeMemory(seed: UInt64) throws {
         let scratch = try Scratch()

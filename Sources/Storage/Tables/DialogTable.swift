@@ -4,38 +4,72 @@ import SIPCore
 
 /// Notifier dialogs and the resources each one watches.
 enum DialogTable {
-    static func put(_ stored: StoredDialog, _ database: Database) throws {
-        let dialog = stored.dialog
-        let arguments: [(any DatabaseValueConvertible)?] = [
-            dialog.localTag, stored.kind.rawValue, stored.owner, stored.watcher, stored.event, stored.contentType,
-            stored.expiry.nanosecondsSince1970, dialog.callID, dialog.remoteTag, dialog.localParty, dialog.remoteParty,
-            dialog.remoteTarget, StoredList.text(dialog.routeSet), dialog.localCSeq, dialog.remoteCSeq, dialog.isSecure, stored.isBatch,
-            stored.isBestEffort, stored.local.storedText, stored.remote.storedText, stored.wasNotifiedActive, stored.isUnsettled,
-            stored.listVersion, StoredList.text(stored.details), StoreRecord.dialog(stored).partition,
-        ]
-        try database.run(Self.upsert, StatementArguments(arguments))
-        try database.run("DELETE FROM resource WHERE tag = ?", [dialog.localTag])
+    static func put(_ stored: StoredDialog, _ writer: StoreWriter) throws {
+        let tag = stored.dialog.localTag
+        try writer.run(Self.upsert) { add(stored, to: $0) }
+        try writer.run(Self.deleteResources) { $0.add(tag) }
         for (place, resource) in stored.resources.enumerated() {
-            try database.run(
-                "INSERT INTO resource (tag, place, uri, state, categories, delivered, hop_marks, is_told) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
-                [
-                    dialog.localTag, place, resource.uri, "active", StoredList.text(resource.categories),
-                    StoredList.text(resource.delivered.mapValues { String($0, radix: 16) }), resource.hopMarks,
-                ])
+            try writer.run(Self.insertResource) { values in
+                values.add(tag)
+                values.add(place)
+                values.add(resource.uri)
+                values.add(list: resource.categories)
+                values.add(digests: resource.delivered)
+                values.add(resource.hopMarks)
+            }
         }
         for (place, resource) in stored.rejected.enumerated() {
-            try database.run(
-                """
-                INSERT INTO resource (tag, place, uri, state, categories, delivered, reason, status_code, pool_fqdn, is_told)
-                VALUES (?, ?, ?, ?, '', '', ?, ?, ?, ?)
-                """,
-                [
-                    dialog.localTag, stored.resources.count + place, resource.uri, resource.state, resource.reason, resource.statusCode,
-                    resource.poolFqdn, resource.isNotified,
-                ])
+            try writer.run(Self.insertRejected) { values in
+                values.add(tag)
+                values.add(stored.resources.count + place)
+                values.add(resource.uri)
+                values.add(resource.state)
+                values.add(resource.reason)
+                values.add(resource.statusCode)
+                values.add(resource.poolFqdn)
+                values.add(resource.isNotified)
+            }
         }
     }
 
+    private static func add(_ stored: StoredDialog, to values: StatementValues) {
+        let dialog = stored.dialog
+        values.add(dialog.localTag)
+        values.add(stored.kind.rawValue)
+        values.add(stored.owner)
+        values.add(stored.watcher)
+        values.add(stored.event)
+        values.add(stored.contentType)
+        values.add(stored.expiry)
+        values.add(dialog.callID)
+        values.add(dialog.remoteTag)
+        values.add(dialog.localParty)
+        values.add(dialog.remoteParty)
+        values.add(dialog.remoteTarget)
+        values.add(list: dialog.routeSet)
+        values.add(dialog.localCSeq)
+        values.add(dialog.remoteCSeq)
+        values.add(dialog.isSecure)
+        values.add(stored.isBatch)
+        values.add(stored.isBestEffort)
+        values.add(stored.local)
+        values.add(stored.remote)
+        values.add(stored.wasNotifiedActive)
+        values.add(stored.isUnsettled)
+        values.add(stored.listVersion)
+        values.add(pairs: stored.details)
+        values.add(PartitionSlice.partition(ofUser: stored.owner))
+    }
+
+    static let delete = SQLStatement("DELETE FROM dialog WHERE tag = ?")
+    private static let deleteResources = SQLStatement("DELETE FROM resource WHERE tag = ?")
+    private static let insertResource = SQLStatement(
+        "INSERT INTO resource (tag, place, uri, state, categories, delivered, hop_marks, is_told) VALUES (?, ?, ?, 'active', ?, ?, ?, 1)")
+    private static let insertRejected = SQLStatement(
+        """
+        INSERT INTO resource (tag, place, uri, state, categories, delivered, reason, status_code, pool_fqdn, is_told)
+        VALUES (?, ?, ?, ?, '', '', ?, ?, ?, ?)
+        """)
     private static let upsert = Upsert.sql(
         "dialog", key: ["tag"],
         [
