@@ -5,16 +5,16 @@ import SIPCore
 enum ShownWatcherTable {
     static func put(_ stored: StoredShownWatcher, _ writer: StoreWriter) throws {
         try writer.run(Self.upsert) { values in
+            values.add(PartitionSlice.partition(ofUser: stored.presentity))
             values.add(stored.presentity)
             values.add(stored.watcher)
             values.add(stored.shownAt)
             values.add(stored.signOff)
-            values.add(PartitionSlice.partition(ofUser: stored.presentity))
         }
     }
 
-    static let delete = SQLStatement("DELETE FROM shown_watcher WHERE presentity = ? AND watcher = ?")
-    private static let upsert = Upsert.sql("shown_watcher", key: ["presentity", "watcher"], ["shown_at", "sign_off"])
+    static let delete = SQLStatement("DELETE FROM shown_watcher WHERE part = ? AND presentity = ? AND watcher = ?")
+    private static let upsert = Upsert.sql("shown_watcher", key: ["part", "presentity", "watcher"], ["shown_at", "sign_off"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredShownWatcher] {
         try selection.rows(of: "shown_watcher", database).map { row in

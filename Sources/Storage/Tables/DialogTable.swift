@@ -2,11 +2,13 @@ import GRDB
 import PresenceGateway
 import SIPCore
 
-/// Notifier dialogs and the resources each one watches.
+/// Notifier dialogs and the resources each one watches: a single one in the row of the dialog, so that most dialogs are one row.
 enum DialogTable {
     static func put(_ stored: StoredDialog, _ writer: StoreWriter) throws {
         let tag = stored.dialog.localTag
         try writer.run(Self.upsert) { add(stored, to: $0) }
+        // Rows of a dialog that has none are not read.
+        guard rows(of: stored) > 0 else { return }
         try writer.run(Self.deleteResources) { $0.add(tag) }
         for (place, resource) in stored.resources.enumerated() {
             try writer.run(Self.insertResource) { values in
@@ -30,6 +32,11 @@ enum DialogTable {
                 values.add(resource.isNotified)
             }
         }
+    }
+
+    /// Number of rows in the table `resource`.
+    private static func rows(of stored: StoredDialog) -> Int {
+        stored.rejected.isEmpty && stored.resources.count < 2 ? 0 : stored.resources.count + stored.rejected.count
     }
 
     private static func add(_ stored: StoredDialog, to values: StatementValues) {
@@ -58,6 +65,18 @@ enum DialogTable {
         values.add(stored.isUnsettled)
         values.add(stored.listVersion)
         values.add(pairs: stored.details)
+        let rows = rows(of: stored)
+        let resource = rows == 0 ? stored.resources.first : nil
+        values.add(rows)
+        values.add(resource?.uri)
+        if let resource {
+            values.add(list: resource.categories)
+            values.add(digests: resource.delivered)
+        } else {
+            values.addNull()
+            values.addNull()
+        }
+        values.add(resource?.hopMarks)
         values.add(PartitionSlice.partition(ofUser: stored.owner))
     }
 
@@ -75,7 +94,8 @@ enum DialogTable {
         [
             "kind", "owner", "watcher", "event", "content_type", "expiry", "call_id", "remote_tag", "local_party", "remote_party",
             "remote_target", "route_set", "local_cseq", "remote_cseq", "is_secure", "is_batch", "is_best_effort", "local_address",
-            "remote_address", "was_told_active", "is_unanswered", "list_version", "details",
+            "remote_address", "was_told_active", "is_unanswered", "list_version", "details", "resource_rows", "resource_uri", "categories", "delivered",
+            "hop_marks",
         ])
 
     /// The dialogs of presence, or those of all other packages.
@@ -97,10 +117,7 @@ enum DialogTable {
             let state = try columns.text("state")
             if state == "active" {
                 resources[tag, default: []].append(
-                    StoredDialog.Resource(
-                        uri: try columns.text("uri"), categories: try columns.list("categories"),
-                        delivered: try columns.pairs("delivered").compactMapValues { UInt64($0, radix: 16) },
-                        hopMarks: columns.optionalText("hop_marks")))
+                    try resource(columns, uri: try columns.text("uri")))
             } else {
                 rejected[tag, default: []].append(
                     StoredDialog.Rejected(
@@ -110,11 +127,23 @@ enum DialogTable {
             }
         }
         return try selection.rows(of: "dialog", database).map { row in
-            var stored = try dialog(Columns(table: "dialog", row: row))
-            stored.resources = resources[stored.dialog.localTag] ?? []
-            stored.rejected = rejected[stored.dialog.localTag] ?? []
+            let columns = Columns(table: "dialog", row: row)
+            var stored = try dialog(columns)
+            if try columns.integer("resource_rows") as Int > 0 {
+                stored.resources = resources[stored.dialog.localTag] ?? []
+                stored.rejected = rejected[stored.dialog.localTag] ?? []
+            } else if let uri = columns.optionalText("resource_uri") {
+                stored.resources = [try resource(columns, uri: uri)]
+            }
             return stored
         }
+    }
+
+    private static func resource(_ columns: Columns, uri: String) throws -> StoredDialog.Resource {
+        StoredDialog.Resource(
+            uri: uri, categories: try columns.list("categories"),
+            delivered: try columns.pairs("delivered").compactMapValues { UInt64($0, radix: 16) },
+            hopMarks: columns.optionalText("hop_marks"))
     }
 
     private static func dialog(_ columns: Columns) throws -> StoredDialog {

@@ -5,6 +5,7 @@ import SIPCore
 enum PublicationTable {
     static func put(_ stored: StoredPublication, _ writer: StoreWriter) throws {
         try writer.run(Self.upsert) { values in
+            values.add(PartitionSlice.partition(ofUser: stored.presentity))
             values.add(stored.presentity)
             values.add(stored.tag)
             values.add(stored.uri)
@@ -13,13 +14,12 @@ enum PublicationTable {
             values.add(stored.arrived)
             values.add(stored.expiry)
             values.add(pairs: stored.ids)
-            values.add(PartitionSlice.partition(ofUser: stored.presentity))
         }
     }
 
-    static let delete = SQLStatement("DELETE FROM publication WHERE presentity = ? AND tag = ?")
+    static let delete = SQLStatement("DELETE FROM publication WHERE part = ? AND presentity = ? AND tag = ?")
     private static let upsert = Upsert.sql(
-        "publication", key: ["presentity", "tag"], ["uri", "document", "number", "arrived", "expiry", "ids"])
+        "publication", key: ["part", "presentity", "tag"], ["uri", "document", "number", "arrived", "expiry", "ids"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredPublication] {
         try selection.rows(of: "publication", database).map { row in

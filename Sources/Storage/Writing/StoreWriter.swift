@@ -149,6 +149,7 @@ final class StoreWriter: @unchecked Sendable {
         case .presentity(let user): try run(PresentityTable.delete) { $0.add(user) }
         case .publication(let presentity, let tag):
             try run(PublicationTable.delete) {
+                $0.add(PartitionSlice.partition(ofUser: presentity))
                 $0.add(presentity)
                 $0.add(tag)
             }
@@ -164,6 +165,7 @@ final class StoreWriter: @unchecked Sendable {
         case .bridge(let user): try run(BridgeTable.delete) { $0.add(user) }
         case .shownWatcher(let presentity, let watcher):
             try run(ShownWatcherTable.delete) {
+                $0.add(PartitionSlice.partition(ofUser: presentity))
                 $0.add(presentity)
                 $0.add(watcher)
             }
