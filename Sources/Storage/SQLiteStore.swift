@@ -78,6 +78,9 @@ package final class SQLiteStore: GatewayStore, Sendable {
         try FileLock.checkWritable(path)
     }
 
+    /// Pages in the log after which a commit copies them to the database: 16 MiB. A page that was changed several times is copied once.
+    private static let checkpointPages = 4_096
+
     private static func configuration(_ options: Options) -> Configuration {
         var configuration = Configuration()
         configuration.journalMode = .wal
@@ -86,6 +89,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
         configuration.label = "isthmus.store"
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA synchronous = \(options.synchronous.rawValue)")
+            _ = try Int.fetchOne(database, sql: "PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
             if let bytes = options.maximumBytes {
                 let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
                 _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(max(1, bytes / pageSize))")

@@ -151,6 +151,7 @@ package final class StoreWorker: Sendable {
 
     /// Passes each shard its results in one call.
     private func reply(_ batch: [Entry], _ results: [StoreResult]) {
+        if batch.count == 1 { return batch[0].reply(results) }
         var shards: [Int] = []
         var parts: [Int: (reply: Reply, results: [StoreResult])] = [:]
         for (entry, result) in zip(batch, results) {

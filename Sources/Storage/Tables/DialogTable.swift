@@ -94,8 +94,8 @@ enum DialogTable {
         [
             "kind", "owner", "watcher", "event", "content_type", "expiry", "call_id", "remote_tag", "local_party", "remote_party",
             "remote_target", "route_set", "local_cseq", "remote_cseq", "is_secure", "is_batch", "is_best_effort", "local_address",
-            "remote_address", "was_told_active", "is_unanswered", "list_version", "details", "resource_rows", "resource_uri", "categories", "delivered",
-            "hop_marks",
+            "remote_address", "was_told_active", "is_unanswered", "list_version", "details", "resource_rows", "resource_uri", "categories",
+            "delivered", "hop_marks",
         ])
 
     /// The dialogs of presence, or those of all other packages.

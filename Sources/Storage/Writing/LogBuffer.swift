@@ -59,7 +59,7 @@ final class LogBuffer {
         methods.xTruncate = { file, size in LogBuffer.flushed(file) { $0.xTruncate(file, size) } }
         methods.xFileSize = { file, size in LogBuffer.flushed(file) { $0.xFileSize(file, size) } }
         attachment.initialize(to: Attachment(methods: methods, own: own, file: file, buffer: buffer))
-        file.pointee.pMethods = UnsafePointer(UnsafeMutableRawPointer(attachment).assumingMemoryBound(to: sqlite3_io_methods.self))
+        file.pointee.pMethods = table
         isAttached = true
     }
 
@@ -70,10 +70,16 @@ final class LogBuffer {
     func detach(keepingBytes: Bool) -> Int32 {
         guard isAttached else { return SQLITE_OK }
         isAttached = false
+        defer { attachment.deinitialize(count: 1) }
+        // A file that was closed meanwhile has no methods, and takes nothing.
+        guard attachment.pointee.file.pointee.pMethods == table else { return SQLITE_OK }
         attachment.pointee.file.pointee.pMethods = attachment.pointee.own
-        let code = keepingBytes ? Self.flush(attachment) : SQLITE_OK
-        attachment.deinitialize(count: 1)
-        return code
+        return keepingBytes ? Self.flush(attachment) : SQLITE_OK
+    }
+
+    /// The methods in ``attachment``, which are its first member.
+    private var table: UnsafePointer<sqlite3_io_methods> {
+        UnsafePointer(UnsafeMutableRawPointer(attachment).assumingMemoryBound(to: sqlite3_io_methods.self))
     }
 
     // MARK: methods of the file
