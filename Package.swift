@@ -165,7 +165,12 @@ if !coreOnly {
     targets += [
         // edges
         module("SIPTransport", ["SIPCore", "SIPSecurity", log] + nio + tls),
-        module("Storage", ["PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
+        module(
+            "Storage",
+            [
+                "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         .systemLibrary(name: "CLDAP", pkgConfig: "ldap", providers: [.apt(["libldap-dev"])]),
         module("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
         module("Administration", ["ByteCoding", log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
@@ -197,7 +202,10 @@ if !coreOnly {
 
         tests(
             "StorageTests",
-            ["Storage", "GatewayTesting", "ScriptedPeers", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
+            [
+                "Storage", "GatewayTesting", "ScriptedPeers", "PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         tests(
             "SIPTransportTests",
             [

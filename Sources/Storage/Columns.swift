@@ -3,13 +3,6 @@ import GRDB
 import PresenceGateway
 import SIPCore
 
-extension Database {
-    /// Runs a statement through GRDB's cache of prepared statements.
-    func run(_ sql: String, _ arguments: StatementArguments) throws {
-        try cachedStatement(sql: sql).execute(arguments: arguments)
-    }
-}
-
 /// Reads columns of a row by name. A value of the wrong type throws `StoreFailure`: the store is damaged.
 struct Columns {
     let table: String
@@ -71,31 +64,10 @@ struct Columns {
     }
 }
 
-/// Lists and dictionaries of strings in one text column: items separated by spaces, `name=value` pairs sorted by name.
+/// Lists and dictionaries of strings in one text column: items separated by spaces, `name=value` pairs sorted by name, with `%20`, `%25`
+/// and `%3D` for space, `%` and `=`, and `%` for an empty item. ``StatementValues`` writes them.
 enum StoredList {
-    static func text(_ items: [String]) -> String { items.map(escaped).joined(separator: " ") }
-
-    static func text(_ pairs: [String: String]) -> String {
-        pairs.sorted { $0.key < $1.key }.map { "\(escaped($0.key))=\(escaped($0.value))" }.joined(separator: " ")
-    }
-
     static func items(of text: String) -> [String] { text.split(separator: " ").map(unescaped) }
-
-    /// Escapes space, `%` and `=`; an empty item becomes `%`.
-    static func escaped(_ item: String) -> String {
-        guard !item.isEmpty else { return "%" }
-        guard item.utf8.contains(where: { $0 == 0x20 || $0 == 0x25 || $0 == 0x3D }) else { return item }
-        var bytes: [UInt8] = []
-        for byte in item.utf8 {
-            switch byte {
-            case 0x20: bytes += Array("%20".utf8)
-            case 0x25: bytes += Array("%25".utf8)
-            case 0x3D: bytes += Array("%3D".utf8)
-            default: bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 
     static func unescaped(_ item: Substring) -> String {
         if item == "%" { return "" }
@@ -104,18 +76,8 @@ enum StoredList {
     }
 }
 
-/// The column value of a document: text if it is UTF-8 without NUL, else a blob.
-func documentValue(_ bytes: [UInt8]) -> any DatabaseValueConvertible {
-    guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else { return Data(bytes) }
-    return text
-}
-
 extension TransportAddress {
-    /// `tcp:127.0.0.1:5060`, `udp:[::1]:5060`, or `tls:192.0.2.7:5061 example.com` with the name that the certificate must
-    /// prove.
-    var storedText: String { provenName.map { "\(description) \($0)" } ?? description }
-
-    /// Parses the form of ``storedText``; nil if the text has another form.
+    /// Parses the form that ``StatementValues`` writes; nil if the text has another form.
     init?(stored text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { return nil }

@@ -43,11 +43,6 @@ struct RowSelection {
         let sql = "SELECT * FROM \(table)\(condition)" + (order.map { " ORDER BY \($0)" } ?? "")
         return try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments)
     }
-
-    /// Removes the rows of a table.
-    func remove(from table: String, _ database: Database) throws {
-        try database.run("DELETE FROM \(table)\(condition)", arguments)
-    }
 }
 
 extension StoreKey {
@@ -55,14 +50,19 @@ extension StoreKey {
     var place: (table: String, row: RowSelection) {
         switch self {
         case .presentity(let user): ("presentity", RowSelection(["user": user]))
-        case .publication(let presentity, let tag): ("publication", RowSelection(["presentity": presentity, "tag": tag]))
+        case .publication(let presentity, let tag):
+            ("publication", RowSelection(["part": PartitionSlice.partition(ofUser: presentity), "presentity": presentity, "tag": tag]))
         case .dialog(let tag): ("dialog", RowSelection(["tag": tag]))
         case .upstreamSubscription(let tag): ("leg", RowSelection(["tag": tag]))
         case .registration(let user, let place): ("registration", RowSelection(["user": user, "place": place]))
         case .contacts(let user): ("contacts", RowSelection(["user": user]))
         case .accessList(let user): ("access_list", RowSelection(["user": user]))
         case .bridge(let user): ("bridge", RowSelection(["user": user]))
-        case .shownWatcher(let presentity, let watcher): ("shown_watcher", RowSelection(["presentity": presentity, "watcher": watcher]))
+        case .shownWatcher(let presentity, let watcher):
+            (
+                "shown_watcher",
+                RowSelection(["part": PartitionSlice.partition(ofUser: presentity), "presentity": presentity, "watcher": watcher])
+            )
         case .signOff(let presentity, let number): ("sign_off", RowSelection(["presentity": presentity, "number": number]))
         }
     }

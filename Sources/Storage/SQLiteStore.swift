@@ -1,6 +1,7 @@
 import GRDB
 import PresenceGateway
 import SIPCore
+import Synchronization
 
 /// A ``PresenceGateway/GatewayStore`` in one SQLite file, shared by all shards of a process.
 ///
@@ -31,6 +32,8 @@ package final class SQLiteStore: GatewayStore, Sendable {
     /// The path as given to ``init(path:options:)``, with symbolic links unresolved.
     package let path: String
     private let database: DatabaseQueue
+    /// Used on the queue of the database; nil while the store is closed.
+    private let writer: Mutex<StoreWriter?>
     private let lock: FileLock
 
     /// Opens the store, creates it if it is missing, and migrates an older schema.
@@ -41,7 +44,11 @@ package final class SQLiteStore: GatewayStore, Sendable {
         let lock = try FileLock(path)
         do {
             let database = try DatabaseQueue(path: lock.path, configuration: Self.configuration(options))
-            try database.inDatabase { try Schema.settle($0) }
+            writer = Mutex(
+                try database.inDatabase { database in
+                    try Schema.settle(database)
+                    return try StoreWriter(database)
+                })
             self.database = database
         } catch {
             lock.removeIfMade()
@@ -51,7 +58,10 @@ package final class SQLiteStore: GatewayStore, Sendable {
     }
 
     /// Closes the database before the lock: closing the locked file first would release SQLite's POSIX locks (fcntl(2)).
-    deinit { try? database.close() }
+    deinit {
+        writer.withLock { $0 = nil }
+        try? database.close()
+    }
 
     /// Checks whether ``init(path:options:)`` would succeed with the present file. Changes nothing, and ignores a process
     /// that has the store open.
@@ -68,6 +78,9 @@ package final class SQLiteStore: GatewayStore, Sendable {
         try FileLock.checkWritable(path)
     }
 
+    /// Pages in the log after which a commit copies them to the database: 16 MiB. A page that was changed several times is copied once.
+    private static let checkpointPages = 4_096
+
     private static func configuration(_ options: Options) -> Configuration {
         var configuration = Configuration()
         configuration.journalMode = .wal
@@ -76,6 +89,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
         configuration.label = "isthmus.store"
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA synchronous = \(options.synchronous.rawValue)")
+            _ = try Int.fetchOne(database, sql: "PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
             if let bytes = options.maximumBytes {
                 let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
                 _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(max(1, bytes / pageSize))")
@@ -104,17 +118,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
     func apply(_ changes: [StoreChange]) throws(TransactionFailure) {
         var hasBegun = false
         do {
-            try database.inTransaction(.immediate) { database in
-                hasBegun = true
-                for change in changes {
-                    switch change {
-                    case .put(let record): try put(record, database)
-                    case .remove(let key): try remove(key, database)
-                    case .clock(let clock): try put(clock, database)
-                    }
-                }
-                return .commit
-            }
+            try database.inDatabase { _ in try writing { try $0.apply(changes, hasBegun: &hasBegun) } }
         } catch {
             throw TransactionFailure(hasBegun: hasBegun, failure: Self.failure(error, path))
         }
@@ -188,7 +192,8 @@ package final class SQLiteStore: GatewayStore, Sendable {
                         let part = partition(assignment)
                         if try columns.integer("part") != part { moved.append((assignment.tag, part)) }
                     }
-                    for (tag, part) in moved { try database.run("UPDATE \(table) SET part = ? WHERE tag = ?", [part, tag]) }
+                    let update = try database.cachedStatement(sql: "UPDATE \(table) SET part = ? WHERE tag = ?")
+                    for (tag, part) in moved { try update.execute(arguments: [part, tag]) }
                 }
                 return .commit
             }
@@ -204,10 +209,11 @@ package final class SQLiteStore: GatewayStore, Sendable {
             try database.inTransaction(.immediate) { database in
                 for slice in PartitionSlice.slices(of: 0, among: 1, size: 64) {
                     for kind in StoreKind.allCases {
-                        for record in try records(kind, of: slice, database) { try put(record.shifted(by: span), database) }
+                        let records = try records(kind, of: slice, database)
+                        try writing { writer in for record in records { try writer.put(record.shifted(by: span)) } }
                     }
                 }
-                try put(clock, database)
+                try writing { try $0.put(clock) }
                 return .commit
             }
         } catch {
@@ -229,30 +235,12 @@ package final class SQLiteStore: GatewayStore, Sendable {
         }
     }
 
-    private func put(_ record: StoreRecord, _ database: Database) throws {
-        switch record {
-        case .presentity(let stored): try PresentityTable.put(stored, database)
-        case .publication(let stored): try PublicationTable.put(stored, database)
-        case .dialog(let stored): try DialogTable.put(stored, database)
-        case .upstreamSubscription(let stored): try UpstreamSubscriptionTable.put(stored, database)
-        case .registration(let stored): try RegistrationTable.put(stored, database)
-        case .contacts(let stored): try UserDocumentTable.contacts.put(stored, database)
-        case .accessList(let stored): try UserDocumentTable.accessList.put(stored, database)
-        case .bridge(let stored): try BridgeTable.put(stored, database)
-        case .shownWatcher(let stored): try ShownWatcherTable.put(stored, database)
-        case .signOff(let stored): try SignOffTable.put(stored, database)
+    /// Uses the writer, on the queue of the database.
+    private func writing(_ body: (StoreWriter) throws -> Void) throws {
+        try writer.withLock { writer in
+            guard let writer else { throw StoreFailure("\(path): the store is closed") }
+            try body(writer)
         }
-    }
-
-    private func put(_ clock: StoredClock, _ database: Database) throws {
-        try database.run(
-            "INSERT OR REPLACE INTO clock (id, committed, step) VALUES (1, ?, ?)",
-            [clock.committed.nanosecondsSince1970, clock.step.nanoseconds])
-    }
-
-    private func remove(_ key: StoreKey, _ database: Database) throws {
-        let (table, row) = key.place
-        try row.remove(from: table, database)
     }
 
     /// The record with this key, if it is stored.

@@ -6,7 +6,7 @@ import PresenceGateway
 /// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` prints one. Lists in a column are
 /// separated by spaces, with `%20`, `%25` and `%3D` for space, `%` and `=` inside items.
 enum Schema {
-    static let version = 6
+    static let version = 7
     /// "ISTH", which marks a file as a store of Isthmus (`PRAGMA application_id`).
     static let applicationID = 0x4953_5448
 
@@ -159,6 +159,38 @@ enum Schema {
         CREATE INDEX bridge_part ON bridge (part);
         CREATE INDEX shown_watcher_part ON shown_watcher (part);
         CREATE INDEX sign_off_part ON sign_off (part);
+        """,
+        """
+        -- A dialog about one resource that is neither rejected nor pending has it in its own row; resource_rows is the number of rows that
+        -- other dialogs have in the table resource.
+        ALTER TABLE dialog ADD COLUMN resource_rows INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE dialog ADD COLUMN resource_uri TEXT;
+        ALTER TABLE dialog ADD COLUMN categories TEXT;
+        ALTER TABLE dialog ADD COLUMN delivered TEXT;
+        ALTER TABLE dialog ADD COLUMN hop_marks TEXT;
+        UPDATE dialog SET resource_rows = (SELECT count(*) FROM resource WHERE resource.tag = dialog.tag);
+        UPDATE dialog SET
+            resource_rows = 0,
+            (resource_uri, categories, delivered, hop_marks)
+                = (SELECT uri, categories, delivered, hop_marks FROM resource WHERE resource.tag = dialog.tag)
+            WHERE resource_rows = 1 AND (SELECT state FROM resource WHERE resource.tag = dialog.tag) = 'active';
+        DELETE FROM resource WHERE tag IN (SELECT tag FROM dialog WHERE resource_rows = 0);
+        -- Keys that begin with the partition, which follows from the user, in place of an index more for each row.
+        ALTER TABLE shown_watcher RENAME TO old_shown_watcher;
+        CREATE TABLE shown_watcher (
+            part INTEGER NOT NULL, presentity TEXT NOT NULL, watcher TEXT NOT NULL, shown_at INTEGER NOT NULL, sign_off INTEGER,
+            PRIMARY KEY (part, presentity, watcher)
+        ) WITHOUT ROWID;
+        INSERT INTO shown_watcher SELECT part, presentity, watcher, shown_at, sign_off FROM old_shown_watcher;
+        DROP TABLE old_shown_watcher;
+        ALTER TABLE publication RENAME TO old_publication;
+        CREATE TABLE publication (
+            part INTEGER NOT NULL, presentity TEXT NOT NULL, tag TEXT NOT NULL, uri TEXT NOT NULL, document TEXT NOT NULL,
+            number INTEGER NOT NULL, arrived INTEGER NOT NULL, expiry INTEGER NOT NULL, ids TEXT NOT NULL,
+            PRIMARY KEY (part, presentity, tag)
+        );
+        INSERT INTO publication SELECT part, presentity, tag, uri, document, number, arrived, expiry, ids FROM old_publication;
+        DROP TABLE old_publication;
         """,
     ]
 }

@@ -71,15 +71,16 @@ package final class StoreWorker: Sendable {
     package func submit(_ requests: [StoreRequest], of shard: Int, reply: @escaping Reply) {
         guard !requests.isEmpty else { return }
         let arrived = ContinuousClock.now
-        let isTaken = state.withLock { state in
-            guard !state.isStopping else { return false }
-            // The thread takes all that waits before it listens for the bell again.
-            if state.waiting.isEmpty { bell.signal() }
+        let (isTaken, isFirst) = state.withLock { state in
+            guard !state.isStopping else { return (false, false) }
+            let isFirst = state.waiting.isEmpty
             for request in requests {
                 state.waiting.append(Entry(work: ShardRequest(shard: shard, request: request), reply: reply, arrived: arrived))
             }
-            return true
+            return (true, isFirst)
         }
+        // The thread takes all that waits before it listens for the bell again. Outside the lock, for which it would have to wait.
+        if isFirst { bell.signal() }
         if !isTaken { reply(requests.map { $0.failed(StoreFailure("the store is closed")) }) }
     }
 
@@ -151,6 +152,7 @@ package final class StoreWorker: Sendable {
 
     /// Passes each shard its results in one call.
     private func reply(_ batch: [Entry], _ results: [StoreResult]) {
+        if batch.count == 1 { return batch[0].reply(results) }
         var shards: [Int] = []
         var parts: [Int: (reply: Reply, results: [StoreResult])] = [:]
         for (entry, result) in zip(batch, results) {

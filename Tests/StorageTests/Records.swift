@@ -65,6 +65,13 @@ enum Records {
                 details: ["scope": "categories containers", "": ""]))
     }
 
+    /// Without rejected resources.
+    static func unmixedDialog(_ tag: String, resources: Int = 1) -> StoreRecord {
+        guard case .dialog(var stored) = dialog(tag, resources: resources) else { return dialog(tag) }
+        stored.rejected = []
+        return .dialog(stored)
+    }
+
     static func bridge(_ user: String, _ way: StoredBridge.Way = .service, items: Int = 3) -> StoreRecord {
         .bridge(
             StoredBridge(

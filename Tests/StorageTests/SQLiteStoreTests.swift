@@ -99,6 +99,36 @@ struct SQLiteStoreTests {
         }
     }
 
+    @Test("the stored clock is at most 100 ms behind the newest commit; steps and commits of the clock alone are stored at once")
+    func clockPrecision() throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path)
+        let start = Instant(secondsSince1970: 1_700_000_000)
+        func clock(after milliseconds: Int, step: TimeSpan = .zero, records: StoreRecord...) throws -> TimeSpan? {
+            let clock = StoredClock(committed: start + .milliseconds(milliseconds), step: step)
+            try store.commit(records.map(StoreChange.put) + [.clock(clock)])
+            let stored = try store.loadClock()
+            #expect(stored?.step == step)
+            return stored.map { $0.committed - start }
+        }
+        let record = Records.contacts("sip:a@example.com", 1)
+        #expect(try clock(after: 0, records: record) == .zero)
+        #expect(try clock(after: 99, records: record) == .zero)
+        #expect(try clock(after: 100, records: record) == .milliseconds(100))
+        #expect(try clock(after: 150, step: .seconds(5), records: record) == .milliseconds(150))
+        #expect(try clock(after: 151, step: .seconds(5), records: record) == .milliseconds(150))
+        #expect(try clock(after: 152, step: .seconds(5)) == .milliseconds(152))
+        #expect(try clock(after: 140, step: .seconds(5), records: record) == .milliseconds(140), "a commit before the stored one is stored")
+        // A clock that was not stored is not taken for stored.
+        try DatabaseQueue(path: scratch.path).write {
+            try $0.execute(sql: "CREATE TRIGGER refusing BEFORE INSERT ON contacts BEGIN SELECT RAISE(ABORT, 'refused'); END")
+        }
+        let late = StoredClock(committed: start + .seconds(1), step: .seconds(5))
+        #expect(throws: StoreFailure.self) { try store.commit([.clock(late), .put(record)]) }
+        try store.commit([.put(Records.accessList("sip:a@example.com", 1)), .clock(late)])
+        #expect(try store.loadClock() == late)
+    }
+
     @Test("any sequence of commits leaves what the same sequence leaves in memory", arguments: [UInt64(1), 2, 3])
     func likeMemory(seed: UInt64) throws {
         let scratch = try Scratch()
@@ -114,7 +144,10 @@ struct SQLiteStoreTests {
                     switch Int.random(in: 0..<10, using: &random) {
                     case 0: Records.presentity(user, isSimpleNewer: Bool.random(using: &random))
                     case 1: Records.publication(user, name)
-                    case 2: Records.dialog(name, resources: Int.random(in: 0..<4, using: &random))
+                    case 2:
+                        Bool.random(using: &random)
+                            ? Records.dialog(name, resources: Int.random(in: 0..<4, using: &random))
+                            : Records.unmixedDialog(name, resources: Int.random(in: 0..<4, using: &random))
                     case 3: Records.registration(user, name)
                     case 4: Records.contacts(user, UInt32.random(in: 0...9, using: &random))
                     case 5: Records.bridge(user, items: Int.random(in: 0..<4, using: &random))
@@ -282,9 +315,39 @@ struct SQLiteStoreTests {
         #expect(throws: Never.self) { try SQLiteStore.check(path: scratch.directory.appendingPathComponent("new.db").path) }
     }
 
+    /// Makes a file as version 6 left it.
+    static let asVersion6 = """
+        INSERT INTO resource (tag, place, uri, state, categories, delivered, hop_marks, is_told)
+            SELECT tag, 0, resource_uri, 'active', categories, delivered, hop_marks, 1 FROM dialog WHERE resource_uri IS NOT NULL;
+        ALTER TABLE dialog DROP COLUMN resource_rows;
+        ALTER TABLE dialog DROP COLUMN resource_uri;
+        ALTER TABLE dialog DROP COLUMN categories;
+        ALTER TABLE dialog DROP COLUMN delivered;
+        ALTER TABLE dialog DROP COLUMN hop_marks;
+        CREATE TABLE new_publication (
+            presentity TEXT NOT NULL, tag TEXT NOT NULL, uri TEXT NOT NULL, document TEXT NOT NULL, number INTEGER NOT NULL,
+            arrived INTEGER NOT NULL, expiry INTEGER NOT NULL, ids TEXT NOT NULL, part INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (presentity, tag)
+        );
+        INSERT INTO new_publication SELECT presentity, tag, uri, document, number, arrived, expiry, ids, part FROM publication;
+        DROP TABLE publication;
+        ALTER TABLE new_publication RENAME TO publication;
+        CREATE INDEX publication_part ON publication (part);
+        CREATE TABLE new_shown_watcher (
+            presentity TEXT NOT NULL, watcher TEXT NOT NULL, shown_at INTEGER NOT NULL, sign_off INTEGER, part INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (presentity, watcher)
+        ) WITHOUT ROWID;
+        INSERT INTO new_shown_watcher SELECT presentity, watcher, shown_at, sign_off, part FROM shown_watcher;
+        DROP TABLE shown_watcher;
+        ALTER TABLE new_shown_watcher RENAME TO shown_watcher;
+        CREATE INDEX shown_watcher_part ON shown_watcher (part);
+        PRAGMA user_version = 6;
+        """
+
     /// Makes a file as version 5 left it.
     static let withoutPartitions =
-        PartitionSliceTests.tables.map { "DROP INDEX \($0)_part; ALTER TABLE \($0) DROP COLUMN part;" }.joined()
+        asVersion6
+        + PartitionSliceTests.tables.map { "DROP INDEX \($0)_part; ALTER TABLE \($0) DROP COLUMN part;" }.joined()
         + "PRAGMA user_version = 5"
 
     @Test("a file of any older version opens, keeps what it had, and takes what came later", arguments: 1...5)
@@ -308,7 +371,53 @@ struct SQLiteStoreTests {
         try store.commit([.put(Records.upstreamSubscription("l1", resources: 2)), .remove(.dialog("d1"))])
         #expect(try Set(store.load()) == [Records.upstreamSubscription("l1", resources: 2), Records.contacts("sip:a@example.com", 3)])
         let version = try DatabaseQueue(path: scratch.path).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-        #expect(version == 6)
+        #expect(version == 7)
+    }
+
+    @Test("a file of version 6 opens, and has the same records, a single resource of a dialog in its row, and no index that is not needed")
+    func version6() throws {
+        let scratch = try Scratch()
+        let single = [Records.unmixedDialog("s1"), Records.unmixedDialog("s2", resources: 0), Records.unmixedDialog("s3", resources: 2)]
+        let records = Set(Records.everyKind + single + [Records.dialog("s4", resources: 0)])
+        do {
+            let store = try SQLiteStore(path: scratch.path)
+            try store.commit(records.map(StoreChange.put))
+            #expect(try Set(store.load()) == records)
+        }
+        func rows(_ sql: String) throws -> [String] { try DatabaseQueue(path: scratch.path).read { try String.fetchAll($0, sql: sql) } }
+        func tables() throws -> [String] {
+            try rows("SELECT tbl_name || ' ' || name FROM sqlite_master WHERE tbl_name NOT LIKE 'sqlite_%' ORDER BY 1")
+        }
+        let resources = "SELECT tag || ' ' || place FROM resource ORDER BY 1"
+        let (before, present) = (try tables(), try rows(resources))
+        try DatabaseQueue(path: scratch.path).write { try $0.execute(sql: Self.asVersion6) }
+        #expect(try rows(resources) == (present + ["s1 0"]).sorted())
+        #expect(try tables().contains("shown_watcher shown_watcher_part"))
+        try SQLiteStore.check(path: scratch.path)
+        do {
+            let store = try SQLiteStore(path: scratch.path)
+            #expect(try Set(store.load()) == records)
+            for record in records {
+                #expect(try store.load([record.key]) == [record])
+                let slice = PartitionSlice(record.partition...record.partition, of: 0, among: 1)
+                #expect(try store.load([record.kind], of: slice).contains(record))
+            }
+        }
+        #expect(try rows(resources) == present)
+        #expect(try tables() == before)
+    }
+
+    @Test("a dialog whose resources become one, none or several has what was stored last")
+    func resourcesOfDialog() throws {
+        let scratch = try Scratch()
+        let store = try SQLiteStore(path: scratch.path)
+        for record in [3, 1, 0, 2, 0, 1, 4, 1].map({ Records.unmixedDialog("d1", resources: $0) }) + [Records.dialog("d1", resources: 0)] {
+            try store.commit([.put(record)])
+            #expect(try store.load() == [record])
+        }
+        try store.commit([.remove(.dialog("d1"))])
+        try store.commit([.put(Records.unmixedDialog("d1", resources: 0))])
+        #expect(try store.load() == [Records.unmixedDialog("d1", resources: 0)])
     }
 
     @Test("a change of one item of a bridge writes that item, and not the documents of the others")

@@ -3,16 +3,18 @@ import PresenceGateway
 import SIPCore
 
 enum ShownWatcherTable {
-    static func put(_ stored: StoredShownWatcher, _ database: Database) throws {
-        try database.run(
-            Self.upsert,
-            [
-                stored.presentity, stored.watcher, stored.shownAt.nanosecondsSince1970, stored.signOff,
-                StoreRecord.shownWatcher(stored).partition,
-            ])
+    static func put(_ stored: StoredShownWatcher, _ writer: StoreWriter) throws {
+        try writer.run(Self.upsert) { values in
+            values.add(PartitionSlice.partition(ofUser: stored.presentity))
+            values.add(stored.presentity)
+            values.add(stored.watcher)
+            values.add(stored.shownAt)
+            values.add(stored.signOff)
+        }
     }
 
-    private static let upsert = Upsert.sql("shown_watcher", key: ["presentity", "watcher"], ["shown_at", "sign_off"])
+    static let delete = SQLStatement("DELETE FROM shown_watcher WHERE part = ? AND presentity = ? AND watcher = ?")
+    private static let upsert = Upsert.sql("shown_watcher", key: ["part", "presentity", "watcher"], ["shown_at", "sign_off"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredShownWatcher] {
         try selection.rows(of: "shown_watcher", database).map { row in
@@ -25,16 +27,19 @@ enum ShownWatcherTable {
 }
 
 enum SignOffTable {
-    static func put(_ stored: StoredSignOff, _ database: Database) throws {
-        try database.run(
-            Self.upsert,
-            [
-                stored.presentity, stored.number, stored.uri, stored.moment.nanosecondsSince1970, documentValue(stored.document),
-                StoredList.text(stored.computed),
-                StoreRecord.signOff(stored).partition,
-            ])
+    static func put(_ stored: StoredSignOff, _ writer: StoreWriter) throws {
+        try writer.run(Self.upsert) { values in
+            values.add(stored.presentity)
+            values.add(stored.number)
+            values.add(stored.uri)
+            values.add(stored.moment)
+            values.add(document: stored.document)
+            values.add(list: stored.computed)
+            values.add(PartitionSlice.partition(ofUser: stored.presentity))
+        }
     }
 
+    static let delete = SQLStatement("DELETE FROM sign_off WHERE presentity = ? AND number = ?")
     private static let upsert = Upsert.sql("sign_off", key: ["presentity", "number"], ["uri", "moment", "document", "computed"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredSignOff] {

@@ -3,33 +3,47 @@ import PresenceGateway
 
 enum BridgeTable {
     /// Writes only changed items: a change of one publication does not rewrite the documents of the others.
-    static func put(_ stored: StoredBridge, _ database: Database) throws {
-        try database.run(
-            Self.upsert,
-            [
-                stored.user, stored.way.rawValue, stored.uri, documentValue(stored.document), StoredList.text(stored.details),
-                StoreRecord.bridge(stored).partition,
-            ])
+    static func put(_ stored: StoredBridge, _ writer: StoreWriter) throws {
+        try writer.run(Self.upsert) { values in
+            values.add(stored.user)
+            values.add(stored.way.rawValue)
+            values.add(stored.uri)
+            values.add(document: stored.document)
+            values.add(pairs: stored.details)
+            values.add(PartitionSlice.partition(ofUser: stored.user))
+        }
         var missing = Set(stored.items)
         var places: Set<Int> = []
-        for row in try Row.fetchAll(database, sql: "SELECT * FROM bridge_item WHERE user = ?", arguments: [stored.user]) {
+        for row in try RowSelection(["user": stored.user]).rows(of: "bridge_item", writer.database) {
             let columns = Columns(table: "bridge_item", row: row)
             let place: Int = try columns.integer("place")
             if missing.remove(try item(columns)) != nil {
                 places.insert(place)
             } else {
-                try database.run("DELETE FROM bridge_item WHERE user = ? AND place = ?", [stored.user, place])
+                try writer.run(Self.deleteItem) { values in
+                    values.add(stored.user)
+                    values.add(place)
+                }
             }
         }
         var place = 0
         for item in stored.items where missing.contains(item) {
             while !places.insert(place).inserted { place += 1 }
-            try database.run(
-                "INSERT INTO bridge_item (user, place, kind, name, document, details) VALUES (?, ?, ?, ?, ?, ?)",
-                [stored.user, place, item.kind, item.name, documentValue(item.document), StoredList.text(item.details)])
+            try writer.run(Self.insertItem) { values in
+                values.add(stored.user)
+                values.add(place)
+                values.add(item.kind)
+                values.add(item.name)
+                values.add(document: item.document)
+                values.add(pairs: item.details)
+            }
         }
     }
 
+    static let delete = SQLStatement("DELETE FROM bridge WHERE user = ?")
+    private static let deleteItem = SQLStatement("DELETE FROM bridge_item WHERE user = ? AND place = ?")
+    private static let insertItem = SQLStatement(
+        "INSERT INTO bridge_item (user, place, kind, name, document, details) VALUES (?, ?, ?, ?, ?, ?)")
     private static let upsert = Upsert.sql("bridge", key: ["user"], ["way", "uri", "document", "details"])
 
     static func load(_ database: Database, in slice: PartitionSlice) throws -> [StoredBridge] {

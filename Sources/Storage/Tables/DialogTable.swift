@@ -2,46 +2,100 @@ import GRDB
 import PresenceGateway
 import SIPCore
 
-/// Notifier dialogs and the resources each one watches.
+/// Notifier dialogs and the resources each one watches: a single one in the row of the dialog, so that most dialogs are one row.
 enum DialogTable {
-    static func put(_ stored: StoredDialog, _ database: Database) throws {
-        let dialog = stored.dialog
-        let arguments: [(any DatabaseValueConvertible)?] = [
-            dialog.localTag, stored.kind.rawValue, stored.owner, stored.watcher, stored.event, stored.contentType,
-            stored.expiry.nanosecondsSince1970, dialog.callID, dialog.remoteTag, dialog.localParty, dialog.remoteParty,
-            dialog.remoteTarget, StoredList.text(dialog.routeSet), dialog.localCSeq, dialog.remoteCSeq, dialog.isSecure, stored.isBatch,
-            stored.isBestEffort, stored.local.storedText, stored.remote.storedText, stored.wasNotifiedActive, stored.isUnsettled,
-            stored.listVersion, StoredList.text(stored.details), StoreRecord.dialog(stored).partition,
-        ]
-        try database.run(Self.upsert, StatementArguments(arguments))
-        try database.run("DELETE FROM resource WHERE tag = ?", [dialog.localTag])
+    static func put(_ stored: StoredDialog, _ writer: StoreWriter) throws {
+        let tag = stored.dialog.localTag
+        try writer.run(Self.upsert) { add(stored, to: $0) }
+        // Rows of a dialog that has none are not read.
+        guard rows(of: stored) > 0 else { return }
+        try writer.run(Self.deleteResources) { $0.add(tag) }
         for (place, resource) in stored.resources.enumerated() {
-            try database.run(
-                "INSERT INTO resource (tag, place, uri, state, categories, delivered, hop_marks, is_told) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
-                [
-                    dialog.localTag, place, resource.uri, "active", StoredList.text(resource.categories),
-                    StoredList.text(resource.delivered.mapValues { String($0, radix: 16) }), resource.hopMarks,
-                ])
+            try writer.run(Self.insertResource) { values in
+                values.add(tag)
+                values.add(place)
+                values.add(resource.uri)
+                values.add(list: resource.categories)
+                values.add(digests: resource.delivered)
+                values.add(resource.hopMarks)
+            }
         }
         for (place, resource) in stored.rejected.enumerated() {
-            try database.run(
-                """
-                INSERT INTO resource (tag, place, uri, state, categories, delivered, reason, status_code, pool_fqdn, is_told)
-                VALUES (?, ?, ?, ?, '', '', ?, ?, ?, ?)
-                """,
-                [
-                    dialog.localTag, stored.resources.count + place, resource.uri, resource.state, resource.reason, resource.statusCode,
-                    resource.poolFqdn, resource.isNotified,
-                ])
+            try writer.run(Self.insertRejected) { values in
+                values.add(tag)
+                values.add(stored.resources.count + place)
+                values.add(resource.uri)
+                values.add(resource.state)
+                values.add(resource.reason)
+                values.add(resource.statusCode)
+                values.add(resource.poolFqdn)
+                values.add(resource.isNotified)
+            }
         }
     }
 
+    /// Number of rows in the table `resource`.
+    private static func rows(of stored: StoredDialog) -> Int {
+        stored.rejected.isEmpty && stored.resources.count < 2 ? 0 : stored.resources.count + stored.rejected.count
+    }
+
+    private static func add(_ stored: StoredDialog, to values: StatementValues) {
+        let dialog = stored.dialog
+        values.add(dialog.localTag)
+        values.add(stored.kind.rawValue)
+        values.add(stored.owner)
+        values.add(stored.watcher)
+        values.add(stored.event)
+        values.add(stored.contentType)
+        values.add(stored.expiry)
+        values.add(dialog.callID)
+        values.add(dialog.remoteTag)
+        values.add(dialog.localParty)
+        values.add(dialog.remoteParty)
+        values.add(dialog.remoteTarget)
+        values.add(list: dialog.routeSet)
+        values.add(dialog.localCSeq)
+        values.add(dialog.remoteCSeq)
+        values.add(dialog.isSecure)
+        values.add(stored.isBatch)
+        values.add(stored.isBestEffort)
+        values.add(stored.local)
+        values.add(stored.remote)
+        values.add(stored.wasNotifiedActive)
+        values.add(stored.isUnsettled)
+        values.add(stored.listVersion)
+        values.add(pairs: stored.details)
+        let rows = rows(of: stored)
+        let resource = rows == 0 ? stored.resources.first : nil
+        values.add(rows)
+        values.add(resource?.uri)
+        if let resource {
+            values.add(list: resource.categories)
+            values.add(digests: resource.delivered)
+        } else {
+            values.addNull()
+            values.addNull()
+        }
+        values.add(resource?.hopMarks)
+        values.add(PartitionSlice.partition(ofUser: stored.owner))
+    }
+
+    static let delete = SQLStatement("DELETE FROM dialog WHERE tag = ?")
+    private static let deleteResources = SQLStatement("DELETE FROM resource WHERE tag = ?")
+    private static let insertResource = SQLStatement(
+        "INSERT INTO resource (tag, place, uri, state, categories, delivered, hop_marks, is_told) VALUES (?, ?, ?, 'active', ?, ?, ?, 1)")
+    private static let insertRejected = SQLStatement(
+        """
+        INSERT INTO resource (tag, place, uri, state, categories, delivered, reason, status_code, pool_fqdn, is_told)
+        VALUES (?, ?, ?, ?, '', '', ?, ?, ?, ?)
+        """)
     private static let upsert = Upsert.sql(
         "dialog", key: ["tag"],
         [
             "kind", "owner", "watcher", "event", "content_type", "expiry", "call_id", "remote_tag", "local_party", "remote_party",
             "remote_target", "route_set", "local_cseq", "remote_cseq", "is_secure", "is_batch", "is_best_effort", "local_address",
-            "remote_address", "was_told_active", "is_unanswered", "list_version", "details",
+            "remote_address", "was_told_active", "is_unanswered", "list_version", "details", "resource_rows", "resource_uri", "categories",
+            "delivered", "hop_marks",
         ])
 
     /// The dialogs of presence, or those of all other packages.
@@ -63,10 +117,7 @@ enum DialogTable {
             let state = try columns.text("state")
             if state == "active" {
                 resources[tag, default: []].append(
-                    StoredDialog.Resource(
-                        uri: try columns.text("uri"), categories: try columns.list("categories"),
-                        delivered: try columns.pairs("delivered").compactMapValues { UInt64($0, radix: 16) },
-                        hopMarks: columns.optionalText("hop_marks")))
+                    try resource(columns, uri: try columns.text("uri")))
             } else {
                 rejected[tag, default: []].append(
                     StoredDialog.Rejected(
@@ -76,11 +127,23 @@ enum DialogTable {
             }
         }
         return try selection.rows(of: "dialog", database).map { row in
-            var stored = try dialog(Columns(table: "dialog", row: row))
-            stored.resources = resources[stored.dialog.localTag] ?? []
-            stored.rejected = rejected[stored.dialog.localTag] ?? []
+            let columns = Columns(table: "dialog", row: row)
+            var stored = try dialog(columns)
+            if try columns.integer("resource_rows") as Int > 0 {
+                stored.resources = resources[stored.dialog.localTag] ?? []
+                stored.rejected = rejected[stored.dialog.localTag] ?? []
+            } else if let uri = columns.optionalText("resource_uri") {
+                stored.resources = [try resource(columns, uri: uri)]
+            }
             return stored
         }
+    }
+
+    private static func resource(_ columns: Columns, uri: String) throws -> StoredDialog.Resource {
+        StoredDialog.Resource(
+            uri: uri, categories: try columns.list("categories"),
+            delivered: try columns.pairs("delivered").compactMapValues { UInt64($0, radix: 16) },
+            hopMarks: columns.optionalText("hop_marks"))
     }
 
     private static func dialog(_ columns: Columns) throws -> StoredDialog {

@@ -2,16 +2,18 @@ import GRDB
 import PresenceGateway
 
 enum PresentityTable {
-    static func put(_ stored: StoredPresentity, _ database: Database) throws {
-        try database.run(
-            Self.upsert,
-            [
-                stored.user, stored.uri, documentValue(stored.document),
-                StoredList.text(stored.computed), stored.isSimpleNewer,
-                StoreRecord.presentity(stored).partition,
-            ])
+    static func put(_ stored: StoredPresentity, _ writer: StoreWriter) throws {
+        try writer.run(Self.upsert) { values in
+            values.add(stored.user)
+            values.add(stored.uri)
+            values.add(document: stored.document)
+            values.add(list: stored.computed)
+            values.add(stored.isSimpleNewer)
+            values.add(PartitionSlice.partition(ofUser: stored.user))
+        }
     }
 
+    static let delete = SQLStatement("DELETE FROM presentity WHERE user = ?")
     private static let upsert = Upsert.sql("presentity", key: ["user"], ["uri", "document", "computed", "simple_is_newer"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredPresentity] {

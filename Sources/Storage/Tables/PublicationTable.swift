@@ -3,18 +3,23 @@ import PresenceGateway
 import SIPCore
 
 enum PublicationTable {
-    static func put(_ stored: StoredPublication, _ database: Database) throws {
-        try database.run(
-            Self.upsert,
-            [
-                stored.presentity, stored.tag, stored.uri, documentValue(stored.document), Int64(clamping: stored.number),
-                stored.arrived.nanosecondsSince1970, stored.expiry.nanosecondsSince1970, StoredList.text(stored.ids),
-                StoreRecord.publication(stored).partition,
-            ])
+    static func put(_ stored: StoredPublication, _ writer: StoreWriter) throws {
+        try writer.run(Self.upsert) { values in
+            values.add(PartitionSlice.partition(ofUser: stored.presentity))
+            values.add(stored.presentity)
+            values.add(stored.tag)
+            values.add(stored.uri)
+            values.add(document: stored.document)
+            values.add(stored.number)
+            values.add(stored.arrived)
+            values.add(stored.expiry)
+            values.add(pairs: stored.ids)
+        }
     }
 
+    static let delete = SQLStatement("DELETE FROM publication WHERE part = ? AND presentity = ? AND tag = ?")
     private static let upsert = Upsert.sql(
-        "publication", key: ["presentity", "tag"], ["uri", "document", "number", "arrived", "expiry", "ids"])
+        "publication", key: ["part", "presentity", "tag"], ["uri", "document", "number", "arrived", "expiry", "ids"])
 
     static func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredPublication] {
         try selection.rows(of: "publication", database).map { row in

@@ -3,14 +3,22 @@ import PresenceGateway
 import SIPCore
 
 enum RegistrationTable {
-    static func put(_ stored: StoredRegistration, _ database: Database) throws {
-        let arguments: [(any DatabaseValueConvertible)?] = [
-            stored.user, stored.place, stored.endpoint, stored.contact, stored.callID, stored.cSeq, stored.expiry.nanosecondsSince1970,
-            stored.local.storedText, stored.remote.storedText, StoreRecord.registration(stored).partition,
-        ]
-        try database.run(Self.upsert, StatementArguments(arguments))
+    static func put(_ stored: StoredRegistration, _ writer: StoreWriter) throws {
+        try writer.run(Self.upsert) { values in
+            values.add(stored.user)
+            values.add(stored.place)
+            values.add(stored.endpoint)
+            values.add(stored.contact)
+            values.add(stored.callID)
+            values.add(stored.cSeq)
+            values.add(stored.expiry)
+            values.add(stored.local)
+            values.add(stored.remote)
+            values.add(PartitionSlice.partition(ofUser: stored.user))
+        }
     }
 
+    static let delete = SQLStatement("DELETE FROM registration WHERE user = ? AND place = ?")
     private static let upsert = Upsert.sql(
         "registration", key: ["user", "place"],
         ["endpoint", "contact", "call_id", "cseq", "expiry", "local_address", "remote_address"])

@@ -4,24 +4,50 @@ import SIPCore
 
 /// Upstream subscriptions and the presentities they watch.
 enum UpstreamSubscriptionTable {
-    static func put(_ stored: StoredUpstreamSubscription, _ database: Database) throws {
+    static func put(_ stored: StoredUpstreamSubscription, _ writer: StoreWriter) throws {
         let dialog = stored.dialog
-        let arguments: [(any DatabaseValueConvertible)?] = [
-            stored.tag, stored.owner, stored.watcher, stored.domain, stored.target, stored.shape, stored.format, stored.expires,
-            stored.expiry?.nanosecondsSince1970, stored.restsUntil?.nanosecondsSince1970, stored.failures, stored.hasNotified,
-            stored.maxForwards, stored.hopMarks, dialog?.callID, dialog?.remoteTag, dialog?.localParty,
-            dialog?.remoteParty, dialog?.remoteTarget, dialog.map { StoredList.text($0.routeSet) }, dialog?.localCSeq,
-            dialog?.remoteCSeq, dialog?.isSecure, StoreRecord.upstreamSubscription(stored).partition,
-        ]
-        try database.run(Self.upsert, StatementArguments(arguments))
-        try database.run("DELETE FROM leg_resource WHERE tag = ?", [stored.tag])
+        try writer.run(Self.upsert) { values in
+            values.add(stored.tag)
+            values.add(stored.owner)
+            values.add(stored.watcher)
+            values.add(stored.domain)
+            values.add(stored.target)
+            values.add(stored.shape)
+            values.add(stored.format)
+            values.add(stored.expires)
+            values.add(stored.expiry)
+            values.add(stored.restsUntil)
+            values.add(stored.failures)
+            values.add(stored.hasNotified)
+            values.add(stored.maxForwards)
+            values.add(stored.hopMarks)
+            values.add(dialog?.callID)
+            values.add(dialog?.remoteTag)
+            values.add(dialog?.localParty)
+            values.add(dialog?.remoteParty)
+            values.add(dialog?.remoteTarget)
+            if let dialog { values.add(list: dialog.routeSet) } else { values.addNull() }
+            values.add(dialog?.localCSeq)
+            values.add(dialog?.remoteCSeq)
+            values.add(dialog?.isSecure)
+            values.add(PartitionSlice.partition(ofUser: stored.owner))
+        }
+        try writer.run(Self.deleteResources) { $0.add(stored.tag) }
         for (place, resource) in stored.resources.enumerated() {
-            try database.run(
-                "INSERT INTO leg_resource (tag, place, uri, categories, sinks) VALUES (?, ?, ?, ?, ?)",
-                [stored.tag, place, resource.uri, StoredList.text(resource.categories), StoredList.text(resource.sinks)])
+            try writer.run(Self.insertResource) { values in
+                values.add(stored.tag)
+                values.add(place)
+                values.add(resource.uri)
+                values.add(list: resource.categories)
+                values.add(list: resource.sinks)
+            }
         }
     }
 
+    static let delete = SQLStatement("DELETE FROM leg WHERE tag = ?")
+    private static let deleteResources = SQLStatement("DELETE FROM leg_resource WHERE tag = ?")
+    private static let insertResource = SQLStatement(
+        "INSERT INTO leg_resource (tag, place, uri, categories, sinks) VALUES (?, ?, ?, ?, ?)")
     private static let upsert = Upsert.sql(
         "leg", key: ["tag"],
         [

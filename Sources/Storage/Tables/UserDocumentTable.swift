@@ -7,11 +7,22 @@ struct UserDocumentTable {
     static let accessList = UserDocumentTable(name: "access_list")
 
     private let name: String
+    private let upsert: SQLStatement
+    let delete: SQLStatement
 
-    func put(_ stored: StoredUserDocument, _ database: Database) throws {
-        try database.run(
-            Upsert.sql(name, key: ["user"], ["delta_number", "document"]),
-            [stored.user, stored.deltaNumber, documentValue(stored.document), StoreRecord.contacts(stored).partition])
+    private init(name: String) {
+        self.name = name
+        upsert = Upsert.sql(name, key: ["user"], ["delta_number", "document"])
+        delete = SQLStatement("DELETE FROM \(name) WHERE user = ?")
+    }
+
+    func put(_ stored: StoredUserDocument, _ writer: StoreWriter) throws {
+        try writer.run(upsert) { values in
+            values.add(stored.user)
+            values.add(stored.deltaNumber)
+            values.add(document: stored.document)
+            values.add(PartitionSlice.partition(ofUser: stored.user))
+        }
     }
 
     func load(_ database: Database, _ selection: RowSelection = .all) throws -> [StoredUserDocument] {

@@ -8,7 +8,7 @@ import XMLCore
 /// times are on this scale. The record holds the step of the wall clock since, so that the next process, which starts from the present
 /// wall clock, can move all times to its scale.
 package struct StoredClock: Hashable, Sendable {
-    /// Time of the newest commit, on the scale of the store.
+    /// Time of the newest commit, on the scale of the store. A store may keep that of a commit less than 0.1 s earlier.
     package var committed: Instant
     /// Amount by which the wall clock is ahead of that scale.
     package var step: TimeSpan
