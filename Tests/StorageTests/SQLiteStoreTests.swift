@@ -127,6 +127,11 @@ struct SQLiteStoreTests {
         #expect(throws: StoreFailure.self) { try store.commit([.clock(late), .put(record)]) }
         try store.commit([.put(Records.accessList("sip:a@example.com", 1)), .clock(late)])
         #expect(try store.loadClock() == late)
+        // Nor is one that a shift of all times has replaced.
+        try DatabaseQueue(path: scratch.path).write { try $0.execute(sql: "DROP TRIGGER refusing") }
+        try store.shiftTimes(by: .zero, StoredClock(committed: start + .seconds(9), step: .zero))
+        try store.commit([.put(Records.accessList("sip:a@example.com", 2)), .clock(late)])
+        #expect(try store.loadClock() == late)
     }
 
     @Test("any sequence of commits leaves what the same sequence leaves in memory", arguments: [UInt64(1), 2, 3])

@@ -5,7 +5,7 @@ import SIPCore
 /// Values of a statement, bound in the order of its parameters.
 ///
 /// Texts and documents are written one after the other into a buffer that is used again, from which SQLite reads them while the statement
-/// runs: no value costs an allocation, neither here nor in SQLite.
+/// runs, so that it copies none of them.
 final class StatementValues {
     private struct Text {
         let parameter: Int32

@@ -20,7 +20,8 @@ final class StoreWriter: @unchecked Sendable {
     private let values = StatementValues()
     private let log = LogBuffer()
     private var prepared: [ObjectIdentifier: OpaquePointer] = [:]
-    /// The stored clock, if this writer has stored it.
+    /// The stored clock, if ``apply(_:hasBegun:)`` has stored it; nil from ``put(_:)`` of another one until that is committed, and while
+    /// it is not known which one is stored.
     private var clock: StoredClock?
 
     /// The stored clock is older than the newest commit by less than this, so that not every commit writes its page.
@@ -138,6 +139,7 @@ final class StoreWriter: @unchecked Sendable {
     }
 
     func put(_ clock: StoredClock) throws {
+        self.clock = nil
         try run(Self.putClock) { values in
             values.add(clock.committed)
             values.add(clock.step.nanoseconds)
