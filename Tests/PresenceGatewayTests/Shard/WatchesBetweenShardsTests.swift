@@ -93,6 +93,26 @@ struct WatchesBetweenShardsTests {
         #expect(view.addressees.count == elsewhere.count)
     }
 
+    @Test("MS-PRES 3.4.5.1.2 a poll of one user is served by the shard of the user, without a watch")
+    func pollOfOne() throws {
+        let bench = bench()
+        try publishAll(bench)
+        let me = watcher(bench)
+        let other = try #require(Self.users.first { bench.shard(of: $0) != bench.shard(of: me) })
+        bench.inOneTick {
+            bench.send(bench.categorySubscribe(me, to: other, expires: 0), from: Bench.enterprise)
+            for gateway in bench.gateways {
+                _ = gateway.takeOutput()
+                #expect(gateway.takeEnvelopes().isEmpty)
+            }
+        }
+        bench.clear()
+        bench.send(bench.categorySubscribe(me, to: other, expires: 0), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(bench.gateways[bench.shard(of: other)].counters.subscriptionsAccepted == 2)
+        #expect(bench.gateways[bench.shard(of: me)].counters.subscriptionsAccepted == 0)
+    }
+
     @Test("MS-PRES 3.4.5.1.3 resources and categories that a SUBSCRIBE adds are in its 200, wherever they live")
     func refresh() throws {
         let bench = bench()
