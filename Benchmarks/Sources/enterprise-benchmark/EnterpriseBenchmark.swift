@@ -118,9 +118,10 @@ struct EnterpriseBenchmark {
     }
 
     /// Configuration of a home server of one domain.
-    static func settings(isStoring: Bool, in directory: String) -> String {
+    /// - Parameter refusesWhenLate: Whether new work is refused while the event loop is late.
+    static func settings(isStoring: Bool, refusesWhenLate: Bool = true, in directory: String) -> String {
         """
-        timing: { notify-spacing-ms: 0 }
+        timing: { notify-spacing-ms: 0\(refusesWhenLate ? "" : ", overload-late-ms: 0") }
         transport: { connections-per-address: 0 }
         domains:
           contoso.com: { side: enterprise, hosted: true }

@@ -136,7 +136,10 @@ final class EnterpriseLoad {
         guard status >= 200, let (purpose, since) = client.awaiting.removeValue(forKey: number) else { return }
         let now = clockNow()
         answered[purpose.rawValue].add(now - since)
-        guard status < 300 else { return fail("\(purpose) \(status)") }
+        guard status < 300 else {
+            let reason = Self.text(after: "reason=\"", upTo: UInt8(ascii: "\""), in: message)
+            return fail("\(purpose) \(status)" + (reason.isEmpty ? "" : " (\(reason))"))
+        }
         proceed(client, after: purpose, message, at: now)
     }
 

@@ -38,6 +38,10 @@ struct Mailboxes {
         let source = envelope.source
         var last = received[source, default: 0]
         guard envelope.sequence > last else { return [] }
+        if envelope.sequence == last + 1, early.isEmpty {
+            received[source] = envelope.sequence
+            return [envelope.content]
+        }
         early[source, default: [:]][envelope.sequence] = envelope
         var values: [any Sendable] = []
         while let next = early[source]?.removeValue(forKey: last + 1) {

@@ -9,8 +9,10 @@ final class ShardContext {
     private(set) var configuration: GatewayConfiguration
     private(set) var routes: RoutingTable
     var directory: HostedDirectory {
-        didSet { keptScreening = nil }
+        didSet { settingsChanged() }
     }
+    /// Number of changes of configuration, routes and directory, by which users of earlier settings know that they are outdated.
+    private(set) var generation = 0
     private(set) var translator: PresenceTranslator
     /// Reused, because creating one costs more than parsing most documents.
     private(set) var parser: XMLParser
@@ -38,8 +40,13 @@ final class ShardContext {
     func use(_ configuration: GatewayConfiguration) {
         self.configuration = configuration
         routes = configuration.routes
-        keptScreening = nil
+        settingsChanged()
         if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }
+    }
+
+    private func settingsChanged() {
+        keptScreening = nil
+        generation += 1
     }
 
     /// Replaces the mapping tables.

@@ -57,6 +57,13 @@ struct NewSubscriber: Sendable {
     let subscription: SubscriberList.Subscription
 }
 
+/// Names a view of a presentity among those that its shard has sent; not used for another view, so that equal names mean equal content.
+struct ViewID: Hashable, Sendable {
+    /// Shard of the presentity.
+    let shard: Int
+    let number: UInt64
+}
+
 /// One view of a presentity, for all watches of one shard that see it.
 package struct SharedView: Sendable {
     /// The view without the caches of ``CategoryView`` and ``DocumentView``, which belong to one shard.
@@ -75,6 +82,7 @@ package struct SharedView: Sendable {
         let isPending: Bool
     }
 
+    let id: ViewID
     let content: Content
     package var addressees: [Addressee]
 }

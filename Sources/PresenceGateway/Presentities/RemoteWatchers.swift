@@ -22,6 +22,8 @@ final class RemoteWatchers: ShardMember {
     var waitsForCommits = true
     /// Tags of the watches with a change in this tick, in the order of the changes.
     private var due: [String] = []
+    /// Number of the last view that was named.
+    private var lastView: UInt64 = 0
 
     init(_ presentities: PresentitiesFlow) {
         kernel = presentities.kernel
@@ -66,10 +68,11 @@ final class RemoteWatchers: ShardMember {
         }
         let resource = WatchedResource(
             uri: watch.presentity, key: watch.key, categories: watch.categories, entity: watch.entity)
-        watchers[watch.id.tag] = RemoteWatcher(watch, resource)
+        let tag = watch.id.tag
+        watchers[tag] = RemoteWatcher(watch, resource)
         numbers[watch.key, default: 0] += 1
-        presentities.attach(resource, ofDialog: watch.id.tag, for: watch.watcher, hidesIdentity: watch.hidesIdentity, at: now)
-        changed(watch.id.tag)
+        presentities.attach(resource, ofDialog: tag, for: watch.watcher, hidesIdentity: watch.hidesIdentity, at: now)
+        changed(tag)
     }
 
     private func check(_ watch: Watch, at now: Instant) throws(Refusal) {
@@ -84,8 +87,9 @@ final class RemoteWatchers: ShardMember {
 
     /// Ends a watch.
     func end(_ id: WatchID) {
-        guard let watcher = remove(id.tag) else { return }
-        presentities.detach(watcher.resource, ofDialog: id.tag)
+        let tag = id.tag
+        guard let watcher = remove(tag) else { return }
+        presentities.detach(watcher.resource, ofDialog: tag)
     }
 
     /// Ends a watch of a user that was removed or disabled, and notifies the watcher's shard.
@@ -127,6 +131,7 @@ final class RemoteWatchers: ShardMember {
         due = []
         var parcels: [Parcel] = []
         var places: [ParcelKey: Int] = [:]
+        places.reserveCapacity(tags.count)
         for tag in tags {
             guard let watcher = watchers[tag], let (presence, key) = newView(of: watcher, at: now) else { continue }
             let addressee = watcher.send(presence)
@@ -138,7 +143,7 @@ final class RemoteWatchers: ShardMember {
                 parcels.append(
                     Parcel(
                         shard: parcelKey.shard, presentity: watcher.watch.key, key: key,
-                        view: SharedView(content: .init(presence), addressees: [addressee])))
+                        view: SharedView(id: name(of: presence), content: .init(presence), addressees: [addressee])))
             }
         }
         // Ordered by presentity: the order of first addressees would show a blocked watcher of several whether others share its view.
@@ -152,6 +157,14 @@ final class RemoteWatchers: ShardMember {
             let scope = CommitScope(parcel.key, parcel.key, ofDialog: nil)
             kernel.post(WatchMessage.views(parcel.view), to: parcel.shard, in: scope, from: .presentities)
         }
+    }
+
+    /// Names a view; the name goes with the object, which does not change.
+    private func name(of presence: RenderedPresence) -> ViewID {
+        if let number = presence.sharedNumber { return ViewID(shard: place.index, number: number) }
+        lastView += 1
+        presence.share(as: lastView)
+        return ViewID(shard: place.index, number: lastView)
     }
 
     /// The watcher's view with the key of its record; nil: it has that view, or the presentity is gone.
@@ -246,6 +259,20 @@ extension RenderedPresence {
         switch self {
         case .categories(let view): view
         case .document(let view): view
+        }
+    }
+
+    fileprivate var sharedNumber: UInt64? {
+        switch self {
+        case .categories(let view): view.sharedNumber
+        case .document(let view): view.sharedNumber
+        }
+    }
+
+    fileprivate func share(as number: UInt64) {
+        switch self {
+        case .categories(let view): view.share(as: number)
+        case .document(let view): view.share(as: number)
         }
     }
 }

@@ -1,4 +1,5 @@
 import FederationRouting
+import Registration
 import SIPCore
 import SIPEvents
 
@@ -7,7 +8,7 @@ import SIPEvents
 /// Tags of the gateway name the ``Partition`` of a dialog, and branches the shard of a request. Other requests are assigned by the user
 /// that they are about, so that all publications and watchers of a hosted presentity meet on one shard; a SUBSCRIBE for presence by
 /// a user of a hosted enterprise domain, and one with a list, by the watcher, so that all dialogs of its endpoints are with its
-/// registration.
+/// registration. A poll leaves no dialog, so it goes to the presentity, and needs no view of another shard.
 package struct ShardRouter: Hashable, Sendable {
     /// Number of shards, 1 to 1,296.
     package let shards: Int
@@ -86,11 +87,20 @@ package struct ShardRouter: Hashable, Sendable {
         let headers = request.headers
         if request.method == .subscribe, headers.event?.package == EventToken.presence, let from = headers.from?.uri {
             let watcher = identities.identity(of: from)
-            if homes.contains(watcher.uri.domainKey) || request.uri.aorKey == listServer { return watcher.key }
+            if request.uri.aorKey == listServer || homes.contains(watcher.uri.domainKey) && !isPollOfHome(request) { return watcher.key }
         }
         // Batches, SERVICE and REGISTER name the user in To, others in the Request-URI.
         let isByTo = request.method == .service || request.method == .register || CategoryRequest.isBatch(headers)
         return identities.identity(of: isByTo ? headers.to?.uri ?? request.uri : request.uri).key
+    }
+
+    /// Whether a SUBSCRIBE is a poll of one user of a hosted enterprise domain (MS-PRES 3.4.5.1.2). One with a GRUU as Contact is not,
+    /// because the registration of the watcher is needed to notify it. Presentities of other domains may have an upstream subscription
+    /// with the dialogs of the watcher.
+    private func isPollOfHome(_ request: SIPRequest) -> Bool {
+        let headers = request.headers
+        guard headers.expires == 0, let contact = headers.contact?.uri, EndpointID(gruu: contact) == nil else { return false }
+        return !CategoryRequest.isBatch(headers) && homes.contains(identities.identity(of: request.uri).uri.domainKey)
     }
 
     /// Key of the user that a stored record is assigned by.

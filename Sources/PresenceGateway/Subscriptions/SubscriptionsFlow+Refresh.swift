@@ -10,8 +10,9 @@ extension SubscriptionsFlow {
         guard let watcher = dialogs[tag], DialogID(incoming: request) == watcher.dialog.id, watcher.event.matches(event),
             watcher.notifier.isRefreshable, ports.isRemoteEnd(watcher.watcherKey, request, flow)
         else { throw .noSuchDialog }
-        let needed = watcher.subscription.neededViews(changedBy: request, of: watcher)
-        if ports.park(request, transaction, flow, needing: needed, inDialog: tag, at: now) { return }
+        let isParked = ports.park(
+            request, transaction, flow, needing: watcher.subscription.neededViews(changedBy: request, of: watcher), for: .tag(tag), at: now)
+        if isParked { return }
         if case .reject(let status) = watcher.dialog.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }

@@ -5,23 +5,26 @@ import SIPEvents
 /// SUBSCRIBE outside a dialog, and the table of dialogs (RFC 6665 4.2, MS-PRES 3.3.5, 3.4.5, 3.7.5).
 extension SubscriptionsFlow {
     func receiveSubscribe(
-        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, _ opened: OpenedSubscription? = nil, at now: Instant
     ) throws(Refusal) {
         guard let event = request.headers.event, let package = packages[event.package] else { throw packages.badEvent }
         if let tag = request.headers.toTag {
             try receiveRefresh(request, tag, event, transaction, flow, at: now)
         } else {
-            try receiveInitial(request, package, event, transaction, flow, at: now)
+            try receiveInitial(request, package, event, transaction, flow, opened, at: now)
         }
     }
 
     /// Serves a SUBSCRIBE that waited for views of other shards, or refuses it.
-    func serve(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, at now: Instant) {
+    /// - Parameter opened: what the package has read of the request before; nil: it is read again.
+    func serve(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, _ opened: OpenedSubscription?, at now: Instant
+    ) {
         do throws(Refusal) {
             // The store may have failed meanwhile.
             let isPoll = request.headers.toTag == nil && request.headers.expires == 0 && request.body.isEmpty
             try kernel.checkStore(changesNothing: isPoll, at: now)
-            try receiveSubscribe(request, transaction, flow, at: now)
+            try receiveSubscribe(request, transaction, flow, opened, at: now)
         } catch {
             ports.refuse(request, transaction, error, at: now)
         }
@@ -29,7 +32,7 @@ extension SubscriptionsFlow {
 
     private func receiveInitial(
         _ request: SIPRequest, _ package: any EventPackage, _ event: Event, _ transaction: ServerTransactionID?, _ flow: Flow,
-        at now: Instant
+        _ before: OpenedSubscription?, at now: Instant
     ) throws(Refusal) {
         guard !isShuttingDown else {
             throw .unavailable("this node is shutting down", retryAfter: configuration.timing.retryAfter)
@@ -37,7 +40,7 @@ extension SubscriptionsFlow {
         if restored.answerAgain(request, event, transaction, flow, at: now) { return }
         guard request.headers.contact != nil else { throw .badRequest("RFC 6665 4.2.1: a SUBSCRIBE needs a Contact") }
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
-        let opened = try package.open(request, to: to, over: flow, by: screening, at: now)
+        let opened = if let before { before } else { try package.open(request, to: to, over: flow, by: screening, at: now) }
         let (parties, subscription) = (opened.parties, opened.subscription)
         try checkDialogLimits(parties)
         guard let dialog = Dialog(accepting: request, localTag: tokens.tag(labelled: place.label(for: opened.owner))) else {
@@ -47,8 +50,10 @@ extension SubscriptionsFlow {
         let policy = notifierConfiguration(package, parties.watcherDomain, bestEffort: takesBenotify(request, opened, flow))
         var requestedExpires = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = policy.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
-        let needed = subscription.neededViews(request, parties, isPoll: requestedExpires == 0)
-        if ports.park(request, transaction, flow, needing: needed, inDialog: nil, at: now) { return }
+        let isParked = ports.park(
+            request, transaction, flow, needing: subscription.neededViews(request, parties, isPoll: requestedExpires == 0),
+            for: .none(opened), at: now)
+        if isParked { return }
         try subscription.admit(request, parties, isPoll: requestedExpires == 0, at: now)
         let watcher = WatcherDialog(
             dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, package, opened, flow: flow,

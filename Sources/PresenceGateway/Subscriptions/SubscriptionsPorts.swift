@@ -9,11 +9,11 @@ protocol SubscriptionsPorts: AnyObject {
     func refuse(_ request: SIPRequest, _ transaction: ServerTransactionID?, _ refusal: Refusal, at now: Instant)
 
     /// Orders the views that a SUBSCRIBE needs of other shards, and keeps it until they are there; it is served again then.
-    /// - Parameter dialog: local tag of its dialog; nil: it is outside a dialog.
+    /// - Parameter dialog: its dialog.
     /// - Returns: false: it can be served now.
     func park(
-        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, needing drafts: [WatchDraft], inDialog dialog: String?,
-        at now: Instant
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, needing drafts: @autoclosure () -> [WatchDraft],
+        for dialog: ParkedDialog, at now: Instant
     ) -> Bool
 
     /// Handles the timer of a kept SUBSCRIBE.

@@ -15,6 +15,29 @@ import Testing
         #expect(router.shard(of: Array("garbage".utf8)) == 0)
     }
 
+    @Test("MS-PRES 3.4.5.1.2 a poll goes by the presentity if it is of a hosted enterprise domain, other subscriptions by the watcher")
+    func polls() {
+        let router = ShardRouter(shards: 1_000, homes: ["fabrikam.com"])
+        func shard(to presentity: String, expires: Int, _ replace: (String, String) = ("", "")) -> Int {
+            let text = bench.categorySubscribe("ann@fabrikam.com", to: presentity, expires: expires)
+            return router.shard(of: Array((replace.0.isEmpty ? text : text.replacing(replace.0, with: replace.1)).utf8))
+        }
+        let (watcher, presentity) = (router.shard(ofKey: "sip:ann@fabrikam.com"), router.shard(ofKey: "sip:bob@fabrikam.com"))
+        #expect(watcher != presentity)
+        #expect(shard(to: "bob@fabrikam.com", expires: 0) == presentity)
+        #expect(shard(to: "bob@fabrikam.com", expires: 600) == watcher)
+        #expect(shard(to: "bob@example.org", expires: 0) == watcher, "its upstream subscription is with the dialogs of the watcher")
+        let opaque = "opaque=user:epid:" + String(repeating: "A", count: 22) + "AA;gruu"
+        let contact =
+            bench.categorySubscribe("ann@fabrikam.com", to: "bob@fabrikam.com", expires: 0).split(separator: "\r\n")
+            .first { $0.hasPrefix("Contact:") }.map(String.init) ?? ""
+        #expect(
+            shard(to: "bob@fabrikam.com", expires: 0, (contact, "Contact: <sip:ann@fabrikam.com;\(opaque)>")) == watcher,
+            "the registration of the watcher has the address")
+        let batch = bench.batch("ann@fabrikam.com", .subscribe("bob@fabrikam.com"), expires: 0)
+        #expect(router.shard(of: Array(batch.utf8)) == watcher)
+    }
+
     @Test("what answers a shard's messages comes back to that shard")
     func bySelf() throws {
         let router = ShardRouter(shards: 40)

@@ -93,6 +93,77 @@ struct WatchesBetweenShardsTests {
         #expect(view.addressees.count == elsewhere.count)
     }
 
+    @Test("a view of another shard is encoded once for all watches of a shard that show it, and forgotten with the last of them")
+    func encodedOnce() throws {
+        let bench = bench(shards: 2)
+        try publishAll(bench)
+        let presentity = Self.users[4]
+        let elsewhere = Self.users.filter { bench.shard(of: $0) != bench.shard(of: presentity) }
+        #expect(elsewhere.count > 1)
+        let shard = bench.gateways[bench.shard(of: elsewhere[0])]
+        let before = shard.counters.bodiesEncoded
+        for watcher in elsewhere { #expect(states(try subscribe(bench, watcher, to: [presentity]).body, 3_500) == 1) }
+        #expect(shard.counters.bodiesEncoded == before + 1)
+        #expect(shard.tableSizes["sharedViews"] == 1 && shard.tableSizes["watchedViews"] == elsewhere.count)
+        try bench.publish(presentity, .state(6_500, in: 0, version: 1))
+        #expect(try bench.takeNotifies().filter { states($0.body, 6_500) == 1 }.count == elsewhere.count)
+        #expect(shard.counters.bodiesEncoded == before + 2)
+        #expect(shard.tableSizes["sharedViews"] == 1, "the view before is forgotten")
+        // A watcher that comes later is shown the newest view, not the one that it would have shared before.
+        #expect(states(try subscribe(bench, elsewhere[0], to: [presentity]).body, 6_500) == 1)
+    }
+
+    @Test("MS-PRES 3.4.5.1.2 a poll of one user is served by the shard of the user, without a watch")
+    func pollOfOne() throws {
+        let bench = bench()
+        try publishAll(bench)
+        let me = watcher(bench)
+        let other = try #require(Self.users.first { bench.shard(of: $0) != bench.shard(of: me) })
+        bench.inOneTick {
+            bench.send(bench.categorySubscribe(me, to: other, expires: 0), from: Bench.enterprise)
+            for gateway in bench.gateways {
+                _ = gateway.takeOutput()
+                #expect(gateway.takeEnvelopes().isEmpty)
+            }
+        }
+        bench.clear()
+        bench.send(bench.categorySubscribe(me, to: other, expires: 0), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        #expect(bench.gateways[bench.shard(of: other)].counters.subscriptionsAccepted == 2)
+        #expect(bench.gateways[bench.shard(of: me)].counters.subscriptionsAccepted == 0)
+    }
+
+    @Test("a batch that waits for other shards is read again when the directory or the configuration changes meanwhile")
+    func readAgain() throws {
+        for isReloaded in [false, true] {
+            let bench = bench(shards: 2)
+            try publishAll(bench)
+            let me = watcher(bench)
+            let mine = bench.gateways[bench.shard(of: me)]
+            var envelopes: [ShardEnvelope] = []
+            bench.inOneTick {
+                bench.send(
+                    bench.batch(me, Bench.Action(resources: Self.users.filter { $0 != me })), from: Bench.enterprise)
+                _ = mine.takeOutput()
+                envelopes = mine.takeEnvelopes()
+            }
+            #expect(!envelopes.isEmpty && mine.tableSizes["parkedRequests"] == 1)
+            if isReloaded {
+                var configuration = mine.configuration
+                configuration.limits.resourcesPerBatch = 3
+                mine.reconfigure(configuration, at: bench.now)
+            }
+            for envelope in envelopes { bench.gateways[envelope.target].receive(envelope, at: bench.now) }
+            bench.sort()
+            guard case .response(let response) = try bench.next(at: Bench.enterprise) else {
+                Issue.record("no response")
+                return
+            }
+            #expect(response.status.rawValue == (isReloaded ? 413 : 200))
+            #expect(mine.tableSizes["parkedRequests"] == 0)
+        }
+    }
+
     @Test("MS-PRES 3.4.5.1.3 resources and categories that a SUBSCRIBE adds are in its 200, wherever they live")
     func refresh() throws {
         let bench = bench()
@@ -353,7 +424,7 @@ struct WatchedViewsTests {
         // The same numbers for another watch are not for this dialog.
         let stranger = WatchID(shard: bench.shard(of: me), number: 999)
         let addressee = SharedView.Addressee(watch: stranger, sequence: 9, isHidden: false, isPending: false)
-        views.receive(SharedView(content: sent[0].content, addressees: [addressee]), at: bench.now)
+        views.receive(SharedView(id: sent[0].id, content: sent[0].content, addressees: [addressee]), at: bench.now)
         bench.sort()
         #expect(try bench.takeNotifies().isEmpty)
     }

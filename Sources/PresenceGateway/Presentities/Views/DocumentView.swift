@@ -9,6 +9,8 @@ final class DocumentView {
     private var previous: DocumentView?
     private var difference: PartialPIDF?
     private var isLikeNeverPublished: Bool?
+    /// Number by which other shards know the view; nil: it was sent to none.
+    private(set) var sharedNumber: UInt64?
 
     private(set) lazy var digest: UInt64 = {
         var digest = PresenceDigest()
@@ -17,6 +19,9 @@ final class DocumentView {
     }()
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Sets the number by which other shards know the view.
+    func share(as number: UInt64) { sharedNumber = number }
 
     /// Whether the document is that of a presentity that never published.
     /// - Parameter compare: compares; called for the first watcher only, so use it where all watchers see the same.

@@ -32,6 +32,8 @@ final class CategoryView {
     private var digests: [CategoryName: UInt64] = [:]
     private var previous: CategoryView?
     private var changesSincePrevious: [[CategoryName]: [CategoryName]] = [:]
+    /// Number by which other shards know the view; nil: it was sent to none.
+    private(set) var sharedNumber: UInt64?
 
     /// Limit of cached category sets, since watchers could request ever new ones.
     static let formLimit = 64
@@ -41,6 +43,9 @@ final class CategoryView {
         self.uri = uri
         self.merge = merge
     }
+
+    /// Sets the number by which other shards know the view.
+    func share(as number: UInt64) { sharedNumber = number }
 
     /// The categories among `requested` that differ from an earlier view.
     func changes(since earlier: CategoryView, among requested: [CategoryName]) -> [CategoryName] {

@@ -9,10 +9,10 @@ extension PortAnswers: SubscriptionsPorts {
     }
 
     func park(
-        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, needing drafts: [WatchDraft], inDialog dialog: String?,
-        at now: Instant
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, needing drafts: @autoclosure () -> [WatchDraft],
+        for dialog: ParkedDialog, at now: Instant
     ) -> Bool {
-        flows.presenceSubscriptions.views.park(request, transaction, flow, needing: drafts, inDialog: dialog, at: now)
+        flows.presenceSubscriptions.views.park(request, transaction, flow, needing: drafts(), for: dialog, at: now)
     }
 
     func parkedTimerDue(_ ticket: Ticket, at now: Instant) { flows.presenceSubscriptions.views.timerDue(ticket, at: now) }

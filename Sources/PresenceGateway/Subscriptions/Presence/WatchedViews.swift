@@ -14,6 +14,8 @@ final class WatchedViews: ShardMember {
     /// The presence subscriptions, which own this part.
     private unowned let presence: PresenceSubscriptions
     private var entries: [WatchID: Entry] = [:]
+    /// The views that watches show, by name, so that watches of one view share its caches, as those in the presentity's shard do.
+    private var shared: [ViewID: (presence: RenderedPresence, uses: Int)] = [:]
     private var lastNumber: UInt64 = 0
     private var parked: [UInt64: ParkedSubscribe] = [:]
     /// Parked requests in a dialog by its local tag, in the order of arrival.
@@ -23,12 +25,12 @@ final class WatchedViews: ShardMember {
     /// Watches of that request, by presentity.
     private var prepared: [String: WatchID] = [:]
 
-    /// A watch, and who shows it.
-    private struct Entry {
+    /// A watch, and the resource that shows it; an object, because it has many fields and several changes in each request.
+    private final class Entry {
         let draft: WatchDraft
         /// Number of the last view; 0: none.
         var sequence: UInt64 = 0
-        var shown: RenderedPresence?
+        var shown: (id: ViewID, presence: RenderedPresence)?
         var refusal: Refusal?
         /// Whether the presentity's rules make the watcher wait for the presentity.
         var isPending = false
@@ -38,6 +40,11 @@ final class WatchedViews: ShardMember {
         var viewer: (resource: WatchedResource, dialog: String)?
 
         var isAnswered: Bool { shown != nil || refusal != nil }
+
+        init(_ draft: WatchDraft, for request: UInt64?) {
+            self.draft = draft
+            self.request = request
+        }
     }
 
     init(_ presence: PresenceSubscriptions) {
@@ -47,7 +54,7 @@ final class WatchedViews: ShardMember {
     }
 
     /// Number of entries by table.
-    var sizes: [String: Int] { ["watchedViews": entries.count, "parkedRequests": parked.count] }
+    var sizes: [String: Int] { ["watchedViews": entries.count, "sharedViews": shared.count, "parkedRequests": parked.count] }
 
     /// Number of requests that wait for views.
     var parkedCount: Int { parked.count }
@@ -56,22 +63,22 @@ final class WatchedViews: ShardMember {
 
     /// Orders the views that a SUBSCRIBE needs, and parks it until they are there.
     /// - Parameters:
-    ///   - drafts: what it needs of other shards.
-    ///   - dialog: local tag of its dialog; nil: it is outside a dialog.
+    ///   - drafts: what it needs of other shards; not computed for a request that waited.
+    ///   - dialog: its dialog.
     /// - Returns: false: it can be served now.
     func park(
-        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, needing drafts: [WatchDraft], inDialog dialog: String?,
-        at now: Instant
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, needing drafts: @autoclosure () -> [WatchDraft],
+        for dialog: ParkedDialog, at now: Instant
     ) -> Bool {
+        if isServing { return false }
+        let drafts = drafts()
         // Requests of a dialog are served in order (RFC 3261 12.2.2).
-        guard !isServing, !drafts.isEmpty || dialog.map({ queues[$0] != nil }) == true else { return false }
+        guard !drafts.isEmpty || dialog.tag.map({ queues[$0] != nil }) == true else { return false }
         lastNumber += 1
         let number = lastNumber
-        var waiting: Set<WatchID> = []
-        for draft in drafts { waiting.insert(send(draft, for: number)) }
         parked[number] = ParkedSubscribe(
-            request: request, transaction: transaction, flow: flow, dialog: dialog, watches: waiting, waiting: waiting)
-        if let dialog { queues[dialog, default: []].append(number) }
+            request, transaction, flow, dialog, watches: drafts.map { send($0, for: number) }, generation: context.generation)
+        if let dialog = dialog.tag { queues[dialog, default: []].append(number) }
         timers.set(Self.ticket(number), at: now + Self.patience)
         return true
     }
@@ -114,10 +121,11 @@ final class WatchedViews: ShardMember {
         return request
     }
 
-    /// Notes that a watch of a parked request is answered; serves the request when all are.
-    private func answered(_ id: WatchID, of number: UInt64, at now: Instant) {
-        parked[number]?.waiting.remove(id)
-        guard let request = parked[number], request.waiting.isEmpty else { return }
+    /// Notes that a watch of a parked request has its first answer; serves the request when all have.
+    private func answered(_ number: UInt64, at now: Instant) {
+        guard let request = parked[number] else { return }
+        request.waiting -= 1
+        guard request.waiting == 0 else { return }
         if let dialog = request.dialog, queues[dialog]?.first != number { return }
         serve(number, at: now)
     }
@@ -127,14 +135,16 @@ final class WatchedViews: ShardMember {
         prepared = Dictionary(
             request.watches.compactMap { id in entries[id].map { ($0.draft.key, id) } }, uniquingKeysWith: { first, _ in first })
         isServing = true
-        presence.notifier.serve(request.request, request.transaction, request.flow, at: now)
+        // What was read of the request is as it was, unless the settings are others.
+        let opened = request.generation == context.generation ? request.opened : nil
+        presence.notifier.serve(request.request, request.transaction, request.flow, opened, at: now)
         (isServing, prepared) = (false, [:])
         for id in request.watches where entries[id]?.request == number { release(id) }
         serveNext(inDialog: request.dialog, at: now)
     }
 
     private func serveNext(inDialog dialog: String?, at now: Instant) {
-        guard let dialog, let next = queues[dialog]?.first, parked[next]?.waiting.isEmpty == true else { return }
+        guard let dialog, let next = queues[dialog]?.first, parked[next]?.waiting == 0 else { return }
         serve(next, at: now)
     }
 
@@ -148,11 +158,12 @@ final class WatchedViews: ShardMember {
         let draft = WatchDraft(resource, of: watcher)
         let ordered = prepared[resource.key].flatMap { id in entries[id]?.draft.isSame(as: draft) == true ? id : nil }
         let id = ordered ?? send(draft, for: nil)
-        entries[id]?.request = nil
-        entries[id]?.viewer = (resource, watcher.localTag)
+        guard let entry = entries[id] else { return }
+        entry.request = nil
+        entry.viewer = (resource, watcher.localTag)
         // Until the first view, the watcher stays pending or not.
-        if entries[id]?.shown != nil { resource.permit(entries[id]?.isPending == true ? .confirm : nil) }
-        resource.watch(by: id, showing: entries[id]?.shown)
+        if entry.shown != nil { resource.permit(entry.isPending ? .confirm : nil) }
+        resource.watch(by: id, showing: entry.shown?.presence)
     }
 
     /// Feeds a resource with other categories than before.
@@ -170,13 +181,15 @@ final class WatchedViews: ShardMember {
     private func send(_ draft: WatchDraft, for request: UInt64?) -> WatchID {
         lastNumber += 1
         let id = WatchID(shard: place.index, number: lastNumber)
-        entries[id] = Entry(draft: draft, request: request)
+        entries[id] = Entry(draft, for: request)
         post(.watch(draft.watch(id, isRequest: request != nil)), about: draft.key)
         return id
     }
 
     private func release(_ id: WatchID) {
-        guard let entry = entries.removeValue(forKey: id), entry.refusal == nil else { return }
+        guard let entry = entries.removeValue(forKey: id) else { return }
+        show(nil, by: entry)
+        guard entry.refusal == nil else { return }
         post(.unwatch(id), about: entry.draft.key)
     }
 
@@ -188,35 +201,47 @@ final class WatchedViews: ShardMember {
 
     /// Takes a view for the watches that have an older one.
     func receive(_ view: SharedView, at now: Instant) {
-        let shown = view.content.presence
+        let presence = shared[view.id]?.presence ?? view.content.presence
+        let shown = (id: view.id, presence: presence)
         for addressee in view.addressees {
-            guard var entry = entries[addressee.watch], addressee.sequence > entry.sequence else { continue }
+            guard let entry = entries[addressee.watch], addressee.sequence > entry.sequence else { continue }
+            let isFirst = !entry.isAnswered
             entry.sequence = addressee.sequence
-            entry.shown = shown
             entry.isPending = addressee.isPending
-            entries[addressee.watch] = entry
+            show(shown, by: entry)
             if let number = entry.request {
-                answered(addressee.watch, of: number, at: now)
-            } else if let (resource, tag) = entry.viewer, let watcher = presence.notifier.dialogs[tag] {
+                if isFirst { answered(number, at: now) }
+            } else if let (resource, tag) = entry.viewer, let watcher = self.presence.notifier.dialogs[tag] {
                 let wasPending = resource.access?.isPending == true
-                resource.watch(by: addressee.watch, showing: shown)
+                resource.watch(by: addressee.watch, showing: presence)
                 if wasPending != addressee.isPending {
                     resource.permit(addressee.isPending ? .confirm : nil)
-                    presence.accessChanged(of: resource, in: watcher, wasPending: wasPending, at: now)
+                    self.presence.accessChanged(of: resource, in: watcher, wasPending: wasPending, at: now)
                 } else if addressee.isHidden {
-                    presence.hideChange(of: resource, from: watcher, at: now)
+                    self.presence.hideChange(of: resource, from: watcher, at: now)
                 } else {
-                    presence.sourceChanged(resource, of: watcher, at: now)
+                    self.presence.sourceChanged(resource, of: watcher, at: now)
                 }
             }
         }
     }
 
+    /// Sets the view that a watch shows; nil: it has ended. A view that no watch shows is forgotten.
+    private func show(_ view: (id: ViewID, presence: RenderedPresence)?, by entry: Entry) {
+        let old = entry.shown?.id
+        entry.shown = view
+        guard view?.id != old else { return }
+        if let view { shared[view.id, default: (view.presence, 0)].uses += 1 }
+        guard let old, let uses = shared[old]?.uses else { return }
+        if uses > 1 { shared[old]?.uses = uses - 1 } else { shared[old] = nil }
+    }
+
     /// Handles a refused watch.
     func refused(_ id: WatchID, _ refusal: Refusal, at now: Instant) {
-        guard let number = entries[id]?.request else { return }
-        entries[id]?.refusal = refusal
-        answered(id, of: number, at: now)
+        guard let entry = entries[id], let number = entry.request else { return }
+        let isFirst = !entry.isAnswered
+        entry.refusal = refusal
+        if isFirst { answered(number, at: now) }
     }
 
     /// Handles a watch that the presentity's rules block.
@@ -224,6 +249,7 @@ final class WatchedViews: ShardMember {
         guard let entry = entries[id] else { return }
         if entry.request != nil { return refused(id, .blockedByRules, at: now) }
         entries[id] = nil
+        show(nil, by: entry)
         if let (resource, tag) = entry.viewer, let watcher = presence.notifier.dialogs[tag] {
             presence.withdraw(resource, from: watcher, because: Refusal.blockedByRules.explanation, at: now)
         }
@@ -234,22 +260,53 @@ final class WatchedViews: ShardMember {
         guard let entry = entries[id] else { return }
         if entry.request != nil { return refused(id, .noSuchUser, at: now) }
         entries[id] = nil
+        show(nil, by: entry)
         if let (resource, tag) = entry.viewer, let watcher = presence.notifier.dialogs[tag] {
             presence.userEnded(resource, of: watcher, at: now)
         }
     }
 }
 
+/// The dialog of a SUBSCRIBE that waits for views of other shards.
+enum ParkedDialog {
+    /// A dialog by its local tag.
+    case tag(String)
+    /// None yet; the package has read the request.
+    case none(OpenedSubscription)
+
+    /// Local tag of the dialog; nil: none yet.
+    var tag: String? { if case .tag(let tag) = self { tag } else { nil } }
+}
+
 /// A SUBSCRIBE that waits for views of other shards.
-private struct ParkedSubscribe {
+private final class ParkedSubscribe {
     let request: SIPRequest
     let transaction: ServerTransactionID?
     let flow: Flow
     /// Local tag of its dialog; nil: outside a dialog.
     let dialog: String?
-    let watches: Set<WatchID>
-    /// The watches without an answer.
-    var waiting: Set<WatchID>
+    /// What the package has read of it outside a dialog, by the settings of ``generation``; nil: it is read again. A subscription to a
+    /// single presentity is, because its limits are checked while it is read.
+    let opened: OpenedSubscription?
+    /// ``ShardContext/generation`` when it was read.
+    let generation: Int
+    let watches: [WatchID]
+    /// Number of the watches without an answer.
+    var waiting: Int
+
+    init(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ flow: Flow, _ dialog: ParkedDialog, watches: [WatchID],
+        generation: Int
+    ) {
+        self.request = request
+        self.transaction = transaction
+        self.flow = flow
+        self.dialog = dialog.tag
+        opened = if case .none(let opened) = dialog, opened.subscription.presentity.isEmpty { opened } else { nil }
+        self.generation = generation
+        self.watches = watches
+        waiting = watches.count
+    }
 }
 
 /// View that a dialog needs of a presentity of another shard.
