@@ -10,14 +10,46 @@ extension TransactionLayer {
     /// Records the carrier of a request, so that its transaction ends with that connection. A transaction that repeats its request
     /// (UDP moved to TCP, RFC 3261 18.1.1) outlives the connection.
     mutating func setCarrier(_ carrier: Carrier?, of id: UInt64) {
-        guard let client = clients[id] else { return }
-        if case .connection(let old)? = client.carrier {
-            connectionClients[old]?.remove(id)
-            if connectionClients[old]?.isEmpty == true { connectionClients[old] = nil }
-        }
+        guard clients[id] != nil else { return }
+        unlink(id)
         clients[id]?.carrier = carrier
-        if case .connection(let connection)? = carrier, client.machine.isReliable {
-            connectionClients[connection, default: []].insert(id)
+        if case .connection(let connection)? = carrier, clients[id]?.machine.isReliable == true { link(id, to: connection) }
+    }
+
+    // MARK: transactions of a connection
+
+    /// Names of the transactions before and after one in the list of its connection, newest first; 0: none.
+    struct Link: Sendable {
+        var previous: UInt64 = 0
+        var next: UInt64 = 0
+    }
+
+    private mutating func link(_ id: UInt64, to connection: ConnectionID) {
+        let next = connectionClients.updateValue(id, forKey: connection) ?? 0
+        clients[id]?.link = Link(previous: 0, next: next)
+        if next != 0 { clients[next]?.link?.previous = id }
+    }
+
+    /// Takes a transaction out of the list of its connection, if it is in one.
+    mutating func unlink(_ id: UInt64) {
+        guard let link = clients[id]?.link, case .connection(let connection)? = clients[id]?.carrier else { return }
+        clients[id]?.link = nil
+        if link.next != 0 { clients[link.next]?.link?.previous = link.previous }
+        if link.previous != 0 {
+            clients[link.previous]?.link?.next = link.next
+        } else {
+            connectionClients[connection] = link.next == 0 ? nil : link.next
         }
+    }
+
+    /// The transactions that end with a connection, in order of their names.
+    func clients(over connection: ConnectionID) -> [UInt64] {
+        var result: [UInt64] = []
+        var id = connectionClients[connection] ?? 0
+        while id != 0 {
+            result.append(id)
+            id = clients[id]?.link?.next ?? 0
+        }
+        return result.sorted()
     }
 }

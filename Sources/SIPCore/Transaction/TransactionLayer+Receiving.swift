@@ -53,7 +53,7 @@ extension TransactionLayer {
         case .failed(let token, let reason):
             return fail(token, reason)
         case .closed(let connection, _):
-            return (connectionClients[connection] ?? []).sorted().flatMap { fail($0, "connection closed") }
+            return clients(over: connection).flatMap { fail($0, "connection closed") }
         case .carried(let token, let carrier):
             setCarrier(carrier, of: token)
             return []
@@ -83,13 +83,13 @@ extension TransactionLayer {
     ) -> [TransactionAction]? {
         guard inbound.bytes.count <= configuration.limits.headerBytes else { return nil }
         let found: (id: UInt64, status: Int)? = inbound.bytes.withUnsafeBufferPointer { bytes in
-            guard let answer = QuickAnswer(bytes), let id = answer.transaction(bytes), let client = clients[id], client.isBrief,
-                answer.fits(client, bytes)
+            guard let answer = QuickAnswer(bytes), let id = Branch.id(bytes, answer.branch), clients[id]?.isBrief == true,
+                clients[id].map({ answer.fits($0, bytes) }) == true
             else { return nil }
             return (id, answer.status)
         }
-        guard let found, let client = clients[found.id] else { return nil }
-        return take(SIPResponse(SIPStatus(rawValue: found.status), reason: ""), for: found.id, client, source, at: now, believing: judge)
+        guard let found else { return nil }
+        return take(SIPResponse(SIPStatus(rawValue: found.status), reason: ""), for: found.id, source, at: now, believing: judge)
     }
 
     private mutating func receive(
@@ -97,28 +97,30 @@ extension TransactionLayer {
     ) -> [TransactionAction] {
         let headers = response.headers
         guard let via = headers.topVia, let branch = via.branch, let cSeq = headers.cSeq, let id = client(ofBranch: branch),
-            let client = clients[id], client.branch == branch, client.method == cSeq.method
+            let client = clients[id], client.isBranch(branch), client.text(client.places.method) == cSeq.method.rawValue
         else { return [.dropped(.strayResponse)] }
         // A second Via addresses a client behind this node, which is not a proxy.
-        guard via.sentBy == client.sentBy, headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }
-        guard cSeq.number == client.number, headers.callID == client.callID, headers.fromTag == NameAddr(client.from)?.tag else {
+        guard via.sentBy == client.text(client.places.sentBy), headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }
+        guard cSeq.number == client.number, headers.callID == client.text(client.places.callID),
+            headers.fromTag == NameAddr(client.text(client.places.from))?.tag
+        else {
             return [.answerRefused(.identifiers, source)]
         }
-        return take(response, for: id, client, source, at: now, believing: judge)
+        return take(response, for: id, source, at: now, believing: judge)
     }
 
     /// Delivers a response with matching fields, if its origin matches too.
     private mutating func take(
-        _ response: SIPResponse, for id: UInt64, _ client: Client, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
+        _ response: SIPResponse, for id: UInt64, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
     ) -> [TransactionAction] {
-        switch client.carrier {
+        switch clients[id]?.carrier {
         case .connection(let connection)?:
             guard source.connection == connection else { return [.answerRefused(.origin, source)] }
         case .datagram(let host)?:
             guard source.remote.transport == .udp else { return [.answerRefused(.origin, source)] }
             if source.remote.host != host {
                 // The user has its response and can no longer decide.
-                if client.machine.state == .completed { return [.dropped(.copy)] }
+                if clients[id]?.machine.state == .completed { return [.dropped(.copy)] }
                 guard judge(ClientTransactionID(rawValue: id), source) else { return [.answerRefused(.origin, source)] }
             }
         case nil:
