@@ -19,6 +19,8 @@ final class ShardContext {
     /// Which users belong to this shard.
     let place: ShardPlace
     private(set) var isShuttingDown = false
+    /// Number of the configuration; what was derived of one does not hold in another.
+    private(set) var epoch: UInt64 = 0
     private var keptScreening: RequestScreening?
 
     init(
@@ -37,6 +39,7 @@ final class ShardContext {
     /// Applies a new configuration.
     func use(_ configuration: GatewayConfiguration) {
         self.configuration = configuration
+        epoch += 1
         routes = configuration.routes
         keptScreening = nil
         if parser.limits.bytes != configuration.limits.bodyBytes { parser = Self.parser(configuration.limits) }

@@ -12,7 +12,7 @@ extension SubscriptionsFlow {
         else { throw .noSuchDialog }
         let needed = watcher.subscription.neededViews(changedBy: request, of: watcher)
         if ports.park(request, transaction, flow, needing: needed, inDialog: tag, at: now) { return }
-        if case .reject(let status) = watcher.dialog.receive(request) {
+        if case .reject(let status) = watcher.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
         reached(watcher, over: flow)
