@@ -12,6 +12,8 @@ struct SlotTable<Value: Sendable>: Sendable {
 
     private var slots: [Slot] = []
     private var free: [UInt32] = []
+    /// The value of names that are not in the table.
+    private var none: Value?
     /// Serial number of the last name: 31 bits that count over the table's life.
     private var serial: UInt64 = 0
 
@@ -34,15 +36,17 @@ struct SlotTable<Value: Sendable>: Sendable {
     }
 
     subscript(name: UInt64) -> Value? {
-        _read {
-            if let place = place(of: name) { yield slots[place].value } else { yield nil }
+        @inline(__always) get {
+            guard let place = place(of: name) else { return nil }
+            return slots[place].value
         }
-        _modify {
+        @inline(__always) _modify {
             if let place = place(of: name) {
                 yield &slots[place].value
             } else {
-                var none: Value?
+                // No local variable, whose memory each access would allocate.
                 yield &none
+                none = nil
             }
         }
     }

@@ -10,10 +10,11 @@ extension TransactionLayer {
     /// Records the carrier of a request, so that its transaction ends with that connection. A transaction that repeats its request
     /// (UDP moved to TCP, RFC 3261 18.1.1) outlives the connection.
     mutating func setCarrier(_ carrier: Carrier?, of id: UInt64) {
-        guard clients[id] != nil else { return }
-        unlink(id)
+        guard let client = clients[id] else { return }
+        unlink(client)
+        let link = link(id, to: carrier, isReliable: client.machine.isReliable)
         clients[id]?.carrier = carrier
-        if case .connection(let connection)? = carrier, clients[id]?.machine.isReliable == true { link(id, to: connection) }
+        clients[id]?.link = link
     }
 
     // MARK: transactions of a connection
@@ -24,16 +25,18 @@ extension TransactionLayer {
         var next: UInt64 = 0
     }
 
-    private mutating func link(_ id: UInt64, to connection: ConnectionID) {
+    /// Puts a transaction in front of the list of its connection.
+    /// - Returns: its place, for ``Client/link``; nil: it does not end with a connection.
+    mutating func link(_ id: UInt64, to carrier: Carrier?, isReliable: Bool) -> Link? {
+        guard case .connection(let connection)? = carrier, isReliable else { return nil }
         let next = connectionClients.updateValue(id, forKey: connection) ?? 0
-        clients[id]?.link = Link(previous: 0, next: next)
         if next != 0 { clients[next]?.link?.previous = id }
+        return Link(previous: 0, next: next)
     }
 
-    /// Takes a transaction out of the list of its connection, if it is in one.
-    mutating func unlink(_ id: UInt64) {
-        guard let link = clients[id]?.link, case .connection(let connection)? = clients[id]?.carrier else { return }
-        clients[id]?.link = nil
+    /// Takes a transaction out of the list of its connection, if it is in one; its own link is for the caller to replace.
+    mutating func unlink(_ client: Client) {
+        guard let link = client.link, case .connection(let connection)? = client.carrier else { return }
         if link.next != 0 { clients[link.next]?.link?.previous = link.previous }
         if link.previous != 0 {
             clients[link.previous]?.link?.next = link.next

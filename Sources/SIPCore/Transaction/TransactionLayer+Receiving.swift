@@ -82,14 +82,15 @@ extension TransactionLayer {
         _ inbound: InboundMessage, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
     ) -> [TransactionAction]? {
         guard inbound.bytes.count <= configuration.limits.headerBytes else { return nil }
-        let found: (id: UInt64, status: Int)? = inbound.bytes.withUnsafeBufferPointer { bytes in
-            guard let answer = QuickAnswer(bytes), let id = Branch.id(bytes, answer.branch), clients[id]?.isBrief == true,
-                clients[id].map({ answer.fits($0, bytes) }) == true
+        let found: (id: UInt64, client: Client, status: Int)? = inbound.bytes.withUnsafeBufferPointer { bytes in
+            guard let answer = QuickAnswer(bytes), let id = Branch.id(bytes, answer.branch), let client = clients[id], client.isBrief,
+                answer.fits(client, bytes)
             else { return nil }
-            return (id, answer.status)
+            return (id, client, answer.status)
         }
         guard let found else { return nil }
-        return take(SIPResponse(SIPStatus(rawValue: found.status), reason: ""), for: found.id, source, at: now, believing: judge)
+        let response = SIPResponse(SIPStatus(rawValue: found.status), reason: "")
+        return take(response, for: found.id, found.client, source, at: now, believing: judge)
     }
 
     private mutating func receive(
@@ -106,28 +107,34 @@ extension TransactionLayer {
         else {
             return [.answerRefused(.identifiers, source)]
         }
-        return take(response, for: id, source, at: now, believing: judge)
+        return take(response, for: id, client, source, at: now, believing: judge)
     }
 
     /// Delivers a response with matching fields, if its origin matches too.
     private mutating func take(
-        _ response: SIPResponse, for id: UInt64, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
+        _ response: SIPResponse, for id: UInt64, _ client: Client, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
     ) -> [TransactionAction] {
-        switch clients[id]?.carrier {
+        switch client.carrier {
         case .connection(let connection)?:
             guard source.connection == connection else { return [.answerRefused(.origin, source)] }
         case .datagram(let host)?:
             guard source.remote.transport == .udp else { return [.answerRefused(.origin, source)] }
             if source.remote.host != host {
                 // The user has its response and can no longer decide.
-                if clients[id]?.machine.state == .completed { return [.dropped(.copy)] }
+                if client.machine.state == .completed { return [.dropped(.copy)] }
                 guard judge(ClientTransactionID(rawValue: id), source) else { return [.answerRefused(.origin, source)] }
             }
         case nil:
             return [.answerRefused(.origin, source)]
         }
-        guard clients[id]?.machine.receive(response.status, at: now) == .deliver else { return [.dropped(.copy)] }
-        settleClient(id)
+        var machine = client.machine
+        guard machine.receive(response.status, at: now) == .deliver else { return [.dropped(.copy)] }
+        if machine.state == .terminated {
+            remove(client, id)
+        } else {
+            clients[id]?.machine = machine
+            deadlines.set(id, at: machine.nextDeadline)
+        }
         return [.response(ClientTransactionID(rawValue: id), response, source)]
     }
 

@@ -224,10 +224,12 @@ public struct TransactionLayer: Sendable {
         let id = clients.nextName
         let sealed = SIPSerializer.seal(request, under: ownVia(transport, sentBy), tokens.branch(of: id))
         let message = OutboundMessage(bytes: sealed.bytes, destination: destination, token: id, connectPatience: connectPatience)
+        let carrier = Self.carrier(to: destination)
+        let link = link(id, to: carrier, isReliable: transport.isReliable)
         clients.insert(
             Client(
-                machine: machine, places: sealed.places, number: request.headers.cSeq?.number ?? 0, message: message, isBrief: isBrief))
-        if let carrier = Self.carrier(to: destination) { setCarrier(carrier, of: id) }
+                machine: machine, places: sealed.places, number: request.headers.cSeq?.number ?? 0, message: message, carrier: carrier,
+                link: link, isBrief: isBrief))
         deadlines.set(id, at: machine.nextDeadline)
         return (ClientTransactionID(rawValue: id), message)
     }
@@ -328,13 +330,18 @@ public struct TransactionLayer: Sendable {
     // MARK: Tables
 
     mutating func settleClient(_ id: UInt64) {
-        guard let state = clients[id]?.machine.state else { return }
-        if state == .terminated { removeClient(id) } else { deadlines.set(id, at: clients[id]?.machine.nextDeadline) }
+        guard let client = clients[id] else { return }
+        if client.machine.state == .terminated { remove(client, id) } else { deadlines.set(id, at: client.machine.nextDeadline) }
     }
 
     mutating func removeClient(_ id: UInt64) {
-        unlink(id)
-        guard clients.remove(id) else { return }
+        if let client = clients[id] { remove(client, id) }
+    }
+
+    /// Removes a client transaction, which is the one with this id.
+    mutating func remove(_ client: Client, _ id: UInt64) {
+        unlink(client)
+        _ = clients.remove(id)
         deadlines.set(id, at: nil)
     }
 
