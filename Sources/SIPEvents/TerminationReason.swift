@@ -83,6 +83,7 @@ public enum SubscriptionStatus: Hashable, Sendable {
     /// Value as written in the header.
     public var headerValue: String {
         switch self {
+        case .active(let expires?): "active;expires=" + String(expires)
         case .active(let expires): "active" + Self.parameter("expires", expires)
         case .pending(let expires): "pending" + Self.parameter("expires", expires)
         case .other(let token, let expires): token + Self.parameter("expires", expires)
@@ -92,6 +93,6 @@ public enum SubscriptionStatus: Hashable, Sendable {
     }
 
     private static func parameter(_ name: String, _ value: Int?) -> String {
-        value.map { ";\(name)=\($0)" } ?? ""
+        value.map { ";" + name + "=" + String($0) } ?? ""
     }
 }

@@ -41,6 +41,13 @@ extension BorderFlow {
         return requestRoute(to: target, flow: flow)
     }
 
+    /// Whether routes by a next hop over a connection are the same until the configuration changes: no address that they depend on is
+    /// located by name.
+    func isLasting(_ hop: NextHop?) -> Bool {
+        if case .located? = hop { return false }
+        return peerTable.located.isEmpty
+    }
+
     /// Whether requests to the remote party of a dialog may go to an address: that of one of its servers, or the dialog's source.
     func isAddress(_ host: String, of user: SIPURI, _ flow: Flow?, _ hop: NextHop?) -> Bool {
         switch hop {

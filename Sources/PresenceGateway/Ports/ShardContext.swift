@@ -11,7 +11,7 @@ final class ShardContext {
     var directory: HostedDirectory {
         didSet { settingsChanged() }
     }
-    /// Number of changes of configuration, routes and directory, by which users of earlier settings know that they are outdated.
+    /// Number of changes of configuration, routes and directory, by which values that were derived of earlier settings are known to be outdated.
     private(set) var generation = 0
     private(set) var translator: PresenceTranslator
     /// Reused, because creating one costs more than parsing most documents.

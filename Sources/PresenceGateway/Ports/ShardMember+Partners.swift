@@ -34,6 +34,12 @@ extension ShardMember {
             toward: user.domainKey, user: user.decodedUser, isSecure: isSecure, locatesNames: configuration.naming != nil)
     }
 
+    /// Whether a domain is one that ``assertIdentity(for:on:toward:isPrivate:)`` adds header fields for.
+    func mayAssertIdentity(toward domain: DomainConfiguration?) -> Bool {
+        guard let domain, !domain.hosted else { return false }
+        return domain.trust.asserts || domain.side == .enterprise && domain.network == .sameEnterprise
+    }
+
     /// Asserts the sender to a partner that accepts it (RFC 3325 9.1, RFC 5876), and its network to the servers of our own enterprise
     /// (MS-SIPRE 2.2.15).
     /// - Parameters:
@@ -41,7 +47,7 @@ extension ShardMember {
     ///   - domain: destination of the request; nil adds nothing.
     ///   - isPrivate: whether the user requests privacy outside the trust domain (RFC 3325 9.3).
     func assertIdentity(for user: SIPURI, on request: inout SIPRequest, toward domain: DomainConfiguration?, isPrivate: Bool = false) {
-        guard let domain, !domain.hosted, AnonymousUser.partner(ofHost: user.domainKey) == nil else { return }
+        guard let domain, mayAssertIdentity(toward: domain), AnonymousUser.partner(ofHost: user.domainKey) == nil else { return }
         if domain.trust.asserts {
             request.headers.set(.pAssertedIdentity, "<\(user.addressOfRecord())>")
             if isPrivate { request.headers.set(.privacy, "id") }

@@ -105,12 +105,18 @@ struct BlockMemory {
 
     // MARK: changes
 
+    /// Whether ``noteShown(_:at:_:)`` would change nothing, because the watcher was shown presence a short time ago.
+    func isShown(_ watcher: PresenceAddress, at presentity: String, _ now: Instant) -> Bool {
+        guard let known = entry(of: watcher, at: presentity) else { return false }
+        return known.standing == .shown && now < known.shownAt + Self.precision
+    }
+
     /// Records that a watcher was shown presence, if the table is not full.
     /// - Returns: whether the entry changed.
     mutating func noteShown(_ watcher: PresenceAddress, at presentity: String, _ now: Instant) -> Bool {
         let entry = Entry(standing: .shown, shownAt: now)
-        if let known = self.entry(of: watcher, at: presentity) {
-            if known.standing == .shown, now < known.shownAt + Self.precision { return false }
+        if self.entry(of: watcher, at: presentity) != nil {
+            if isShown(watcher, at: presentity, now) { return false }
             shelves[presentity]?.set(entry, watcher)
             return true
         }

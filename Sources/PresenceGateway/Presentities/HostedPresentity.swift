@@ -36,6 +36,8 @@ final class HostedPresentity {
     /// Whether the last change came by PUBLISH.
     private(set) var isSimpleNewer = false
     private var views: [ViewKey: (presence: RenderedPresence, isOwn: Bool)] = [:]
+    /// The view of ``views`` that was used last: most watchers of a change see the same.
+    private var lastView: (key: ViewKey, made: (presence: RenderedPresence, isOwn: Bool))?
 
     /// Key of a shared view: equal keys give equal bytes.
     private struct ViewKey: Hashable {
@@ -123,6 +125,7 @@ final class HostedPresentity {
     /// Drops all cached views after a change.
     func changed() {
         views.removeAll(keepingCapacity: true)
+        lastView = nil
         for (_, resource) in watchers.all { resource.dropRendered() }
     }
 
@@ -136,8 +139,13 @@ final class HostedPresentity {
             format: plan.format, requested: plan.requested, containers: plan.view?.key,
             legacyInterop: plan.legacyInterop?.id.container, isExplicitMember: plan.isExplicitMember, access: resource.access,
             entity: resource.entity)
+        if let lastView, lastView.key == viewKey {
+            counters.bodiesShared += 1
+            return lastView.made
+        }
         if let made = views[viewKey] {
             counters.bodiesShared += 1
+            lastView = (viewKey, made)
             return made
         }
         let made = (
@@ -146,6 +154,7 @@ final class HostedPresentity {
         )
         if views.count >= CategoryView.formLimit { views.removeAll() }
         views[viewKey] = made
+        lastView = (viewKey, made)
         return made
     }
 

@@ -188,6 +188,8 @@ final class PoliteBlocking: ShardMember {
         _ rendered: RenderedPresence, of resource: WatchedResource, as format: WatcherFormat, to identity: WatcherIdentity, at now: Instant
     ) {
         let address = identity.address
+        // Most notifications are of this kind.
+        if memory.isShown(address, at: resource.key, now) { return }
         let standing = memory.standing(of: address, at: resource.key)
         if standing == nil {
             switch memory.makeRoom(at: resource.key, now) {

@@ -25,7 +25,7 @@ struct DialogTable {
     subscript(tag: String) -> WatcherDialog? { byTag[tag] }
 
     /// Whether the dialog has not ended.
-    func contains(_ dialog: WatcherDialog) -> Bool { byTag[dialog.localTag] === dialog }
+    func contains(_ dialog: WatcherDialog) -> Bool { dialog.isListed }
 
     /// Number of the watcher's dialogs.
     func count(of watcher: String) -> Int { numberOfWatcher[watcher, default: 0] }
@@ -37,7 +37,8 @@ struct DialogTable {
     func of(_ endpoint: EndpointKey) -> [WatcherDialog] { (byEndpoint[endpoint] ?? []).sorted().compactMap { byTag[$0] } }
 
     mutating func insert(_ dialog: WatcherDialog) {
-        byTag[dialog.localTag] = dialog
+        byTag.updateValue(dialog, forKey: dialog.localTag)?.list(false)
+        dialog.list(true)
         numberOfWatcher[dialog.watcherKey, default: 0] += 1
         if let endpoint = dialog.endpoint { byEndpoint[endpoint, default: []].insert(dialog.localTag) }
         if dialog.presence != nil {
@@ -50,7 +51,9 @@ struct DialogTable {
 
     /// - Returns: whether the dialog was in the table.
     mutating func remove(_ dialog: WatcherDialog) -> Bool {
-        guard byTag.removeValue(forKey: dialog.localTag) != nil else { return false }
+        guard dialog.isListed else { return false }
+        byTag[dialog.localTag] = nil
+        dialog.list(false)
         unbind(dialog)
         let left = numberOfWatcher[dialog.watcherKey, default: 1] - 1
         numberOfWatcher[dialog.watcherKey] = left > 0 ? left : nil

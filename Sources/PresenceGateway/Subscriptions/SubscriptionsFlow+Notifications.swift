@@ -51,7 +51,7 @@ extension SubscriptionsFlow {
         let isPiggyback = watcher.isPiggyback(request, isPoll: expires == 0) && watcher.notifier.allowsPiggyback(of: status)
         var response = watcher.acceptance(
             of: request, contact: contact(over: watcher.flow), expires: expires, status,
-            piggybacking: isPiggyback ? watcher.dialog.nextNumber() : nil)
+            piggybacking: isPiggyback ? watcher.nextNumber() : nil)
         if isPiggyback {
             noteNumber(of: watcher)
             keep(watcher)
@@ -90,14 +90,21 @@ extension SubscriptionsFlow {
         }
         watcher.notified(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
-        var request = watcher.dialog.makeRequest(isBestEffort ? .benotify : .notify)
-        let requestRoute = watcher.delivery.redirect?.requestRoute ?? requestRoute(of: watcher)
-        if let identity = watcher.subscription.assertedIdentity {
+        var request = watcher.makeRequest(isBestEffort ? .benotify : .notify)
+        let route = route(of: watcher, toward: request.requestURI)
+        if route.assertsIdentity, let identity = watcher.subscription.assertedIdentity {
             assertIdentity(for: identity, on: &request, toward: configuration.domain(of: watcher.watcher), isPrivate: false)
         }
-        resolveGRUU(&request, of: watcher.watcherKey)
-        if let redirect = watcher.delivery.redirect { request.requestURI = redirect.requestURI }
-        request.headers.set(.contact, contact(by: requestRoute))
+        if route.mayBeGRUU { resolveGRUU(&request, of: watcher.watcherKey) }
+        let requestRoute: RequestRoute
+        if let redirect = watcher.delivery.redirect {
+            request.requestURI = redirect.requestURI
+            requestRoute = redirect.requestRoute ?? route.requestRoute
+            request.headers.set(.contact, contact(by: requestRoute))
+        } else {
+            requestRoute = route.requestRoute
+            request.headers.append(.contact, route.contact)
+        }
         request.headers.append(.event, watcher.event.description)
         if let diagnostic = watcher.history.terminationDiagnostic {
             request.headers.append(.subscriptionState, "terminated;expires=0")
@@ -124,11 +131,6 @@ extension SubscriptionsFlow {
         if content == .changes { notifyChanges(of: watcher, at: now) }
     }
 
-    /// The route of a NOTIFY without redirection.
-    func requestRoute(of watcher: WatcherDialog) -> RequestRoute {
-        ports.requestRoute(of: watcher.dialog, flow: watcher.flow, hop: hop(toward: watcher.watcher), to: watcher.watcher)
-    }
-
     // MARK: changes
 
     /// Sends the changes that are due; each notification of a batch covers one publisher (MS-PRES 2.2.2.4.3).
@@ -146,8 +148,8 @@ extension SubscriptionsFlow {
 
     /// Replaces a GRUU in the Request-URI by the Contact that its endpoint registered (MS-SIPRE 2.2.3).
     func resolveGRUU(_ request: inout SIPRequest, of user: String) {
-        // A GRUU has the parameter gr or gruu. Only then is the remote target parsed.
-        guard request.requestURI.mayHaveParameterG, let endpoint = EndpointID(gruu: request.uri),
+        // A GRUU has the parameter gr or gruu.
+        guard let endpoint = EndpointID(gruu: request.uri),
             let binding = ports.binding(of: user, endpoint: endpoint)
         else { return }
         request.uri = binding.contact.uri
@@ -157,17 +159,5 @@ extension SubscriptionsFlow {
     func noteSuppressed(_ watcher: WatcherDialog) {
         counters.notificationsSuppressed += 1
         watcher.suppressed()
-    }
-}
-
-extension String {
-    /// Whether a URI may have a parameter whose name begins with `g`: false is certain.
-    fileprivate var mayHaveParameterG: Bool {
-        var isAfterSemicolon = false
-        for octet in utf8 {
-            if isAfterSemicolon, octet | 0x20 == UInt8(ascii: "g") || octet == UInt8(ascii: "%") { return true }
-            isAfterSemicolon = octet == UInt8(ascii: ";")
-        }
-        return false
     }
 }

@@ -13,7 +13,7 @@ extension SubscriptionsFlow {
         let isParked = ports.park(
             request, transaction, flow, needing: watcher.subscription.neededViews(changedBy: request, of: watcher), for: .tag(tag), at: now)
         if isParked { return }
-        if case .reject(let status) = watcher.dialog.receive(request) {
+        if case .reject(let status) = watcher.receive(request) {
             throw Refusal(status, "RFC 3261 12.2.2: CSeq is out of order")
         }
         reached(watcher, over: flow)

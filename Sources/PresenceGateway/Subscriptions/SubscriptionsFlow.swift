@@ -12,6 +12,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     private(set) var dialogs = DialogTable()
     /// The dialogs by ticket.
     private var records = Slab<WatcherDialog>()
+    /// Routes of notifications, shared by the dialogs of a connection.
+    private var routesByConnection = NotificationRoutes()
     /// Event packages of subscriptions to this gateway.
     private(set) var packages = EventPackages()
     /// Dialogs of an earlier process.
@@ -42,6 +44,11 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
         watcher.name(by: Ticket(.subscriptions, records.insert(watcher)))
         dialogs.insert(watcher)
         watcher.serve(through: partnerName(of: watcher.watcher))
+    }
+
+    /// The route that the dialogs of a connection share.
+    func shareRoute(_ route: NotificationRoute, over connection: ConnectionID) -> NotificationRoute {
+        routesByConnection.shared(route, over: connection)
     }
 
     /// Stores a dialog with the next commit, once it is to be stored at all.
@@ -116,7 +123,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     /// Removes a connection.
     /// - Returns: the dialogs that were bound to it, in order.
     func takeRecords(over connection: ConnectionID) -> [Ticket] {
-        dialogs.close(connection).compactMap { dialogs[$0]?.ticket }
+        routesByConnection.close(connection)
+        return dialogs.close(connection).compactMap { dialogs[$0]?.ticket }
     }
 
     // MARK: KernelClient
@@ -150,7 +158,7 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
 
     func renumber(_ request: inout SIPRequest, of origin: RequestOrigin) -> Bool {
         guard let watcher = records[origin.ticket.key], var cSeq = request.headers.cSeq else { return false }
-        cSeq.number = watcher.dialog.nextNumber()
+        cSeq.number = watcher.nextNumber()
         request.headers.cSeq = cSeq
         noteNumber(of: watcher)
         return true

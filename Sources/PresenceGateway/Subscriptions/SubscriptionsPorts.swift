@@ -32,6 +32,9 @@ protocol SubscriptionsPorts: AnyObject {
     /// Route of a request within a dialog.
     func requestRoute(of dialog: Dialog, flow: Flow?, hop: NextHop?, to user: SIPURI) -> RequestRoute
 
+    /// Whether routes by a next hop over a connection are the same until the configuration changes.
+    func isLasting(_ hop: NextHop?) -> Bool
+
     /// The first Contact of a 3xx that belongs to the partner and was not tried yet, with its route; nil: there is none.
     func redirection(
         of response: SIPResponse, from requestURI: String, visited: inout Set<String>, of domain: String, by hop: NextHop,

@@ -18,6 +18,8 @@ struct WatcherDelivery {
     private(set) var partner: String?
     /// Redirection that the outstanding NOTIFY follows; nil: none.
     private(set) var redirect: NotifyRedirect?
+    /// Route of the notifications while the settings are the same; nil: not made yet, or not lasting.
+    private(set) var route: NotificationRoute?
 
     init(over flow: Flow) { self.flow = flow }
 
@@ -33,11 +35,21 @@ struct WatcherDelivery {
     /// Notes a request of the watcher or a registration of its endpoint.
     mutating func reached(over flow: Flow) {
         self.flow = flow
+        route = nil
         reachability = .reachable
     }
 
     /// Notes the end of the connection.
-    mutating func disconnected() { flow.connection = nil }
+    mutating func disconnected() {
+        flow.connection = nil
+        route = nil
+    }
+
+    /// Keeps the route of the notifications.
+    mutating func keep(_ route: NotificationRoute) { self.route = route }
+
+    /// Drops the route, because the remote target or the route set may be another one.
+    mutating func dropRoute() { route = nil }
 
     /// Notes that the watcher cannot be reached before it returns.
     mutating func left(returnsBy: Instant?) { reachability = .away(returnsBy: returnsBy) }

@@ -36,8 +36,10 @@ final class WatcherDialog {
     let subscription: any PackageSubscription
     /// ``subscription``, if the package is presence.
     let presence: PresenceSubscription?
-    var dialog: Dialog
+    private(set) var dialog: Dialog
     var notifier: Notifier
+    /// Whether it is in the table of dialogs; changed by ``DialogTable`` alone.
+    private(set) var isListed = false
     private(set) var terms: SubscriptionTerms
     private var timer = DialogTimer()
     private(set) var delivery: WatcherDelivery
@@ -71,6 +73,9 @@ final class WatcherDialog {
     /// Names the dialog to the kernel while it is in the gateway's tables.
     var ticket: Ticket { timer.ticket }
 
+    /// Notes whether it is in the table of dialogs.
+    func list(_ isListed: Bool) { self.isListed = isListed }
+
     /// Sets the name of the dialog to the kernel.
     func name(by ticket: Ticket) { timer.name(by: ticket) }
 
@@ -100,8 +105,25 @@ final class WatcherDialog {
     /// Notes that the watcher cannot be reached before it returns.
     func left(returnsBy: Instant?) { delivery.left(returnsBy: returnsBy) }
 
+    /// Keeps the route of the notifications.
+    func keep(_ route: NotificationRoute) { delivery.keep(route) }
+
     /// Notes that the outstanding NOTIFY follows a redirection.
     func follow(_ redirect: NotifyRedirect) { delivery.follow(redirect) }
+
+    // MARK: requests in the dialog
+
+    /// Handles a request of the watcher, which may name another remote target.
+    func receive(_ request: SIPRequest) -> Dialog.OnRequest {
+        delivery.dropRoute()
+        return dialog.receive(request)
+    }
+
+    /// Makes the next request.
+    func makeRequest(_ method: SIPMethod) -> SIPRequest { dialog.makeRequest(method) }
+
+    /// Uses a number without a request of its own.
+    func nextNumber() -> UInt32 { dialog.nextNumber() }
 
     // MARK: polls
 
@@ -190,6 +212,7 @@ final class WatcherDialog {
     /// Takes over the stored state after a failed commit; what the transport and the watcher's responses have shown stays valid.
     func reload(from stored: StoredDialog, retryIn pause: TimeSpan, at now: Instant) {
         if let before = Dialog(snapshot: stored.dialog) { dialog.revert(to: before) }
+        delivery.dropRoute()
         history.restore(wasActive: stored.wasNotifiedActive)
         unsettle()
         notifier.reload(expiry: stored.expiry, retryIn: pause, at: now)

@@ -13,10 +13,7 @@ public enum SIPSerializer {
         let capacity = capacity(request.headers, request.body) + request.method.rawValue.utf8.count + request.requestURI.utf8.count
         return [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             var writer = ByteWriter(buffer)
-            for byte in request.method.rawValue.utf8 where ASCII.isToken(byte) { writer.append(byte) }
-            writer.append(0x20)
-            appendText(request.requestURI, keepsBlanks: false, to: &writer)
-            writer.append(" SIP/2.0\r\n")
+            appendStartLine(of: request, to: &writer)
             appendRest(request.headers, request.body, to: &writer)
             count = writer.count
         }
@@ -47,10 +44,17 @@ public enum SIPSerializer {
     }
 
     /// Upper bound of the length, without the texts of the start line.
-    private static func capacity(_ headers: SIPHeaders, _ body: [UInt8]) -> Int {
+    static func capacity(_ headers: SIPHeaders, _ body: [UInt8]) -> Int {
         var total = body.count + 96
         for entry in headers.entries { total += Int(entry.valueLength) + Int(entry.nameLength) + 44 }
         return total
+    }
+
+    static func appendStartLine(of request: SIPRequest, to writer: inout ByteWriter) {
+        for byte in request.method.rawValue.utf8 where ASCII.isToken(byte) { writer.append(byte) }
+        writer.append(0x20)
+        appendText(request.requestURI, keepsBlanks: false, to: &writer)
+        writer.append(" SIP/2.0\r\n")
     }
 
     /// Writes text of a start line without control characters.
@@ -60,6 +64,11 @@ public enum SIPSerializer {
 
     private static func appendRest(_ headers: SIPHeaders, _ body: [UInt8], to writer: inout ByteWriter) {
         appendFields(headers, to: &writer)
+        appendEnd(body, to: &writer)
+    }
+
+    /// Writes Content-Length, the empty line and the body.
+    static func appendEnd(_ body: [UInt8], to writer: inout ByteWriter) {
         writer.append("Content-Length: ")
         writer.append(number: body.count)
         writer.append("\r\n\r\n")
@@ -67,24 +76,30 @@ public enum SIPSerializer {
     }
 
     private static func appendFields(_ headers: SIPHeaders, to writer: inout ByteWriter) {
-        let table = HeaderTable.shared
         headers.storage.withUnsafeBufferPointer { bytes in
-            for entry in headers.entries where entry.known != .contentLength {
-                if entry.known == .unknown {
-                    writer.append(UnsafeBufferPointer(rebasing: bytes[entry.nameRange]))
-                    writer.append(": ")
-                } else {
-                    writer.append(table.head(entry.known))
-                }
-                writer.append(UnsafeBufferPointer(rebasing: bytes[entry.valueRange]))
-                writer.append("\r\n")
-            }
+            for entry in headers.entries { _ = appendField(entry, bytes, to: &writer) }
         }
+    }
+
+    /// Writes a header line, unless it is Content-Length.
+    /// - Returns: the end of its value.
+    @inline(__always)
+    static func appendField(_ entry: SIPHeaders.Entry, _ bytes: UnsafeBufferPointer<UInt8>, to writer: inout ByteWriter) -> Int {
+        if entry.known == .contentLength { return writer.count }
+        if entry.known == .unknown {
+            writer.append(UnsafeBufferPointer(rebasing: bytes[entry.nameRange]))
+            writer.append(": ")
+        } else {
+            writer.append(HeaderTable.shared.head(entry.known))
+        }
+        writer.append(UnsafeBufferPointer(rebasing: bytes[entry.valueRange]))
+        writer.append("\r\n")
+        return writer.count - 2
     }
 }
 
 /// Cursor over memory that is known to be large enough.
-private struct ByteWriter {
+struct ByteWriter {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
 
@@ -113,6 +128,15 @@ private struct ByteWriter {
     mutating func append(number: Int) {
         if number >= 10 { append(number: number / 10) }
         append(0x30 + UInt8(number % 10))
+    }
+
+    /// Appends a number in digits of 0-9, a-v.
+    mutating func append(base32 number: UInt64) {
+        var shift = number == 0 ? 0 : (63 - number.leadingZeroBitCount) / 5 * 5
+        while shift >= 0 {
+            append(TokenGenerator.digit(number >> UInt64(shift)))
+            shift -= 5
+        }
     }
 }
 

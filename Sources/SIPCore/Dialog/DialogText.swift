@@ -91,12 +91,12 @@ struct DialogText: Equatable, Sendable {
     /// - Parameter withRoutes: If false, the caller adds Route.
     func headers(maxForwards: Int, cSeq: CSeq, withRoutes: Bool) -> SIPHeaders {
         var headers = SIPHeaders(reserving: bytes.count + 320, lines: 16)
-        headers.append(.maxForwards, String(maxForwards))
+        headers.append(number: maxForwards, as: .maxForwards)
         bytes.withUnsafeBufferPointer { bytes in
             headers.append(checked: .from, bytes[localTagged])
             headers.append(checked: .to, bytes[remoteTagged])
             headers.append(checked: .callID, bytes[callIDRange])
-            headers.append(.cSeq, cSeq.description)
+            headers.append(number: Int(cSeq.number), cSeq.method.rawValue, as: .cSeq)
             if withRoutes { ListSplitter.split(bytes, routeRange) { headers.append(checked: .route, bytes[$0]) } }
         }
         return headers

@@ -80,6 +80,8 @@ struct ViaSpans {
     var transport: Range<Int>
     var host: Range<Int>
     var port: Int?
+    /// Host and port as written.
+    var sentBy: Range<Int>
 
     init?(_ scanner: inout ByteScanner) {
         scanner.skipLWS()
@@ -89,19 +91,24 @@ struct ViaSpans {
         self.transport = transport
         let gap = scanner.position
         scanner.skipLWS()
-        guard scanner.position > gap, let host = URISpans.readHost(&scanner) else { return nil }
+        let start = scanner.position
+        guard start > gap, let host = URISpans.readHost(&scanner) else { return nil }
         self.host = host
+        sentBy = start..<scanner.position
         if scanner.consumeSpaced(0x3A) {
             guard let value = scanner.number(limit: 65535) else { return nil }
             port = Int(value)
+            sentBy = start..<scanner.position
         }
     }
 }
 
 extension ViaSpans {
-    /// Whether ``Via/sentBy`` of this value equals the text.
-    func isSentBy(_ text: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        var rest = text.utf8[...]
+    /// Whether ``Via/sentBy`` of this value equals the text at a place of a sent message.
+    func isSentBy(_ sent: UnsafeBufferPointer<UInt8>, _ place: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Nearly all responses have it as it was sent.
+        if sent.isEqual(place, to: bytes, sentBy) { return true }
+        var rest = sent[place]
         let isLiteral = bytes[host].contains(0x3A)
         if isLiteral, rest.popFirst() != 0x5B { return false }
         for byte in bytes[host] {

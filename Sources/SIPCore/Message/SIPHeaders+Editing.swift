@@ -105,13 +105,16 @@ extension SIPHeaders {
         }
         var value = value
         let start = storage.count
-        value.withUTF8 { bytes in
+        let hasControl = value.withUTF8 { bytes in
             let scanner = ByteScanner(bytes, 0..<bytes.count)
             let trimmed = scanner.trimmed(0..<bytes.count)
             storage.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[trimmed]))
+            return HeaderBlockReader.nextControl(bytes, trimmed.lowerBound, trimmed.upperBound) < trimmed.upperBound
         }
-        for index in start..<storage.count where storage[index] == 0x0D || storage[index] == 0x0A || storage[index] == 0 {
-            storage[index] = 0x20
+        if hasControl {
+            for index in start..<storage.count where storage[index] == 0x0D || storage[index] == 0x0A || storage[index] == 0 {
+                storage[index] = 0x20
+            }
         }
         entry.valueStart = UInt32(start)
         entry.valueLength = UInt32(storage.count - start)
@@ -132,6 +135,25 @@ extension SIPHeaders {
         entries.append(
             Entry(known: known, nameStart: 0, nameLength: 0, valueStart: UInt32(storage.count), valueLength: UInt32(value.count)))
         storage.append(contentsOf: UnsafeBufferPointer(rebasing: value))
+    }
+
+    /// Appends a line with a number, and a token after a space.
+    mutating func append(number: Int, _ token: String = "", as known: KnownHeader) {
+        let start = storage.count
+        let number = max(number, 0)
+        var scale = 1
+        while number / scale >= 10 { scale *= 10 }
+        while scale > 0 {
+            storage.append(0x30 + UInt8(number / scale % 10))
+            scale /= 10
+        }
+        if !token.isEmpty {
+            storage.append(0x20)
+            for octet in token.utf8 where ASCII.isToken(octet) { storage.append(octet) }
+        }
+        entries.append(
+            Entry(
+                known: known, nameStart: 0, nameLength: 0, valueStart: UInt32(start), valueLength: UInt32(storage.count - start)))
     }
 
     /// First element of the first line, parsed as the given type; nil when absent or malformed.

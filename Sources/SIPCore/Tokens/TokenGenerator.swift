@@ -52,6 +52,10 @@ public struct TokenGenerator: Sendable {
     /// Via branch with the cookie of RFC 3261 8.1.1.7.
     public mutating func branch() -> String { "z9hG4bK" + text(branches.next(), branches.next()) }
 
+    /// The parts of the same branch, to be written where it is used.
+    /// - Parameter id: Id of the transaction; nil: none.
+    mutating func branch(of id: UInt64?) -> Branch { Branch(prefix: prefix, words: (branches.next(), branches.next()), id: id) }
+
     /// Call-ID (RFC 3261 8.1.1.4), with `@host` unless the host is empty.
     public mutating func callID(host: String = "") -> String {
         let token = text(callIDs.next(), callIDs.next())
@@ -78,16 +82,36 @@ public struct TokenGenerator: Sendable {
 
     /// 26 characters of 0-9, a-v: 128 bits.
     private func digits(_ first: UInt64, _ second: UInt64) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(26)
-        for var word in [first, second] {
-            for _ in 0..<13 {
-                let digit = UInt8(word & 31)
-                bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-                word >>= 5
+        String(unsafeUninitializedCapacity: 2 * Self.digitsPerWord) { target in
+            var count = 0
+            func append(_ byte: UInt8) {
+                target[count] = byte
+                count += 1
             }
+            Self.digits(first, append)
+            Self.digits(second, append)
+            return count
         }
-        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Characters of one word.
+    static let digitsPerWord = 13
+
+    /// The characters of a word, lowest bits first.
+    @inline(__always)
+    static func digits(_ word: UInt64, _ visit: (UInt8) -> Void) {
+        var rest = word
+        for _ in 0..<digitsPerWord {
+            visit(digit(rest))
+            rest >>= 5
+        }
+    }
+
+    /// The character of the lowest five bits.
+    @inline(__always)
+    static func digit(_ word: UInt64) -> UInt8 {
+        let digit = UInt8(word & 31)
+        return digit < 10 ? 0x30 + digit : 0x57 + digit
     }
 }
 

@@ -65,17 +65,15 @@ struct QuickAnswer {
         (self.via, self.branch, self.method, self.number, self.callID, self.from) = (via, branch, method, number, callID, from)
     }
 
-    /// Id at the end of the branch (see ``TransactionLayer/send(_:to:over:isBrief:at:)``).
-    func transaction(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64? {
-        guard let dot = bytes[branch].lastIndex(of: 0x2E) else { return nil }
-        return UInt64(String(decoding: bytes[(dot + 1)..<branch.upperBound], as: UTF8.self), radix: 32)
-    }
-
     /// Whether it repeats the values of the request octet by octet; a response with another spelling of From is left to
     /// ``SIPParser``.
     func fits(_ client: TransactionLayer.Client, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        func isSame(_ text: String, _ range: Range<Int>) -> Bool { text.utf8.elementsEqual(bytes[range]) }
-        return number == client.number && isSame(client.branch, branch) && isSame(client.method.rawValue, method)
-            && isSame(client.callID, callID) && isSame(client.from, from) && via.isSentBy(client.sentBy, bytes)
+        guard number == client.number else { return false }
+        let places = client.places
+        return client.message.bytes.withUnsafeBufferPointer { sent in
+            sent.isEqual(places.branch.range, to: bytes, branch) && sent.isEqual(places.method.range, to: bytes, method)
+                && sent.isEqual(places.callID.range, to: bytes, callID) && sent.isEqual(places.from.range, to: bytes, from)
+                && via.isSentBy(sent, places.sentBy.range, bytes)
+        }
     }
 }

@@ -12,40 +12,54 @@ struct SlotTable<Value: Sendable>: Sendable {
 
     private var slots: [Slot] = []
     private var free: [UInt32] = []
+    /// The value of names that are not in the table.
+    private var none: Value?
     /// Serial number of the last name: 31 bits that count over the table's life.
     private var serial: UInt64 = 0
 
     var count: Int { slots.count - free.count }
 
-    /// Stores a value.
-    /// - Returns: Its name.
-    mutating func insert(_ make: (UInt64) -> Value) -> UInt64 {
+    /// Name of the next value.
+    var nextName: UInt64 {
+        Self.mark | ((serial + 1) & 0x7FFF_FFFF) << 32 | UInt64(free.last ?? UInt32(slots.count))
+    }
+
+    /// Stores a value under ``nextName``.
+    /// - Returns: the name.
+    @discardableResult
+    mutating func insert(_ value: Value) -> UInt64 {
+        let name = nextName
+        let slot = Slot(name: name, value: value)
         serial = (serial + 1) & 0x7FFF_FFFF
-        let place = free.popLast() ?? UInt32(slots.count)
-        let name = Self.mark | serial << 32 | UInt64(place)
-        let slot = Slot(name: name, value: make(name))
-        if Int(place) == slots.count { slots.append(slot) } else { slots[Int(place)] = slot }
+        if let place = free.popLast() { slots[Int(place)] = slot } else { slots.append(slot) }
         return name
     }
 
     subscript(name: UInt64) -> Value? {
-        get { place(of: name).flatMap { slots[$0].value } }
-        _modify {
+        @inline(__always) get {
+            guard let place = place(of: name) else { return nil }
+            return slots[place].value
+        }
+        @inline(__always) _modify {
             if let place = place(of: name) {
                 yield &slots[place].value
             } else {
-                var nobody: Value?
-                yield &nobody
+                // No local variable, whose memory each access would allocate.
+                yield &none
+                none = nil
             }
         }
     }
 
-    mutating func remove(_ name: UInt64) -> Value? {
-        guard let place = place(of: name), let value = slots[place].value else { return nil }
-        slots[place] = Slot(name: 0, value: nil)
+    /// Removes a value.
+    /// - Returns: whether there was one.
+    mutating func remove(_ name: UInt64) -> Bool {
+        guard let place = place(of: name) else { return false }
+        slots[place].name = 0
+        slots[place].value = nil
         free.append(UInt32(place))
         if free.count == slots.count, slots.count > 1_024 { (slots, free) = ([], []) }
-        return value
+        return true
     }
 
     private func place(of name: UInt64) -> Int? {

@@ -53,7 +53,7 @@ extension TransactionLayer {
         case .failed(let token, let reason):
             return fail(token, reason)
         case .closed(let connection, _):
-            return (connectionClients[connection] ?? []).sorted().flatMap { fail($0, "connection closed") }
+            return clients(over: connection).flatMap { fail($0, "connection closed") }
         case .carried(let token, let carrier):
             setCarrier(carrier, of: token)
             return []
@@ -82,14 +82,15 @@ extension TransactionLayer {
         _ inbound: InboundMessage, _ source: MessageSource, at now: Instant, believing judge: AnswerJudge
     ) -> [TransactionAction]? {
         guard inbound.bytes.count <= configuration.limits.headerBytes else { return nil }
-        let found: (id: UInt64, status: Int)? = inbound.bytes.withUnsafeBufferPointer { bytes in
-            guard let answer = QuickAnswer(bytes), let id = answer.transaction(bytes), let client = clients[id], client.isBrief,
+        let found: (id: UInt64, client: Client, status: Int)? = inbound.bytes.withUnsafeBufferPointer { bytes in
+            guard let answer = QuickAnswer(bytes), let id = Branch.id(bytes, answer.branch), let client = clients[id], client.isBrief,
                 answer.fits(client, bytes)
             else { return nil }
-            return (id, answer.status)
+            return (id, client, answer.status)
         }
-        guard let found, let client = clients[found.id] else { return nil }
-        return take(SIPResponse(SIPStatus(rawValue: found.status), reason: ""), for: found.id, client, source, at: now, believing: judge)
+        guard let found else { return nil }
+        let response = SIPResponse(SIPStatus(rawValue: found.status), reason: "")
+        return take(response, for: found.id, found.client, source, at: now, believing: judge)
     }
 
     private mutating func receive(
@@ -97,11 +98,13 @@ extension TransactionLayer {
     ) -> [TransactionAction] {
         let headers = response.headers
         guard let via = headers.topVia, let branch = via.branch, let cSeq = headers.cSeq, let id = client(ofBranch: branch),
-            let client = clients[id], client.branch == branch, client.method == cSeq.method
+            let client = clients[id], client.isBranch(branch), client.text(client.places.method) == cSeq.method.rawValue
         else { return [.dropped(.strayResponse)] }
         // A second Via addresses a client behind this node, which is not a proxy.
-        guard via.sentBy == client.sentBy, headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }
-        guard cSeq.number == client.number, headers.callID == client.callID, headers.fromTag == NameAddr(client.from)?.tag else {
+        guard via.sentBy == client.text(client.places.sentBy), headers.vias.count == 1 else { return [.dropped(.foreignSentBy)] }
+        guard cSeq.number == client.number, headers.callID == client.text(client.places.callID),
+            headers.fromTag == NameAddr(client.text(client.places.from))?.tag
+        else {
             return [.answerRefused(.identifiers, source)]
         }
         return take(response, for: id, client, source, at: now, believing: judge)
@@ -124,8 +127,14 @@ extension TransactionLayer {
         case nil:
             return [.answerRefused(.origin, source)]
         }
-        guard clients[id]?.machine.receive(response.status, at: now) == .deliver else { return [.dropped(.copy)] }
-        settleClient(id)
+        var machine = client.machine
+        guard machine.receive(response.status, at: now) == .deliver else { return [.dropped(.copy)] }
+        if machine.state == .terminated {
+            remove(client, id)
+        } else {
+            clients[id]?.machine = machine
+            deadlines.set(id, at: machine.nextDeadline)
+        }
         return [.response(ClientTransactionID(rawValue: id), response, source)]
     }
 

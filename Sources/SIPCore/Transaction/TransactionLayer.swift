@@ -96,30 +96,27 @@ public struct TransactionLayer: Sendable {
 
     struct Client: Sendable {
         var machine: ClientNonInviteTransaction
-        var branch: String
-        var method: SIPMethod
-        /// Values of the request that its response repeats (RFC 3261 8.2.6.2).
-        var callID: String
-        var from: String
+        /// Places of the values that its response repeats (RFC 3261 8.2.6.2), in the octets of ``message``.
+        var places: SealedRequest.Places
+        /// CSeq number.
         var number: UInt32
-        var sentBy: String
         var message: OutboundMessage
         /// Carrier by which the response must arrive; nil until the transport has chosen a connection.
         var carrier: Carrier?
+        /// Place in the list of its connection; nil: it is in none.
+        var link: Link?
         /// Whether only the status of a 2xx is reported.
         var isBrief: Bool
-    }
 
-    /// Beginning of the layer's Via for one transport, and its sent-by.
-    private struct OwnVia: Sendable {
-        var head: String
-        var sentBy: String
+        /// A value of the sent request.
+        func text(_ place: SealedRequest.Place) -> String { String(decoding: message.bytes[place.range], as: UTF8.self) }
 
-        init(_ transport: TransportProtocol, _ local: HostPort, isAlias: Bool) {
-            let via = Via(transport, host: local.host, port: local.port, branch: "")
-            let wish = transport == .udp ? ";rport" : isAlias ? ";alias" : ""
-            head = "SIP/2.0/\(via.transportToken) \(via.sentBy)\(wish);branch="
-            sentBy = via.sentBy
+        /// Whether a branch is that of the sent request; takes the same time for each of its length.
+        func isBranch(_ branch: String) -> Bool {
+            var branch = branch
+            return branch.withUTF8 { text in
+                message.bytes.withUnsafeBufferPointer { $0.isEqual(places.branch.range, to: text, 0..<text.count) }
+            }
         }
     }
 
@@ -145,9 +142,14 @@ public struct TransactionLayer: Sendable {
 
     /// Settings; a change applies to later messages.
     public var configuration: Configuration {
-        didSet { ownVias.removeAll() }
+        didSet {
+            ownVias.removeAll()
+            lastVia = nil
+        }
     }
     private var ownVias: [OwnViaKey: OwnVia] = [:]
+    /// The one of ``ownVias`` that was used last: most requests leave by the same address.
+    private var lastVia: (key: OwnViaKey, via: OwnVia)?
     var tokens: TokenGenerator
     var clients = SlotTable<Client>()
     var servers: [UInt64: Server] = [:]
@@ -155,8 +157,8 @@ public struct TransactionLayer: Sendable {
     var hostServers: [String: Int] = [:]
     var serverKeys: [ServerTransactionKey: UInt64] = [:]
     var mergedKeys: [MergedRequestKey: UInt64] = [:]
-    /// Client transactions by the connection of their request; they end with it, because no response can arrive any more.
-    var connectionClients: [ConnectionID: Set<UInt64>] = [:]
+    /// Newest client transaction of each connection (``Client/link``); they end with it, because no response can arrive any more.
+    var connectionClients: [ConnectionID: UInt64] = [:]
     var deadlines = DeadlineQueue<UInt64>()
     private var lastID: UInt64 = 0
     /// Requests, received and sent, refused by the limits since the last query.
@@ -204,27 +206,34 @@ public struct TransactionLayer: Sendable {
         isBrief: Bool = false,
         connectPatience: TimeSpan? = nil, at now: Instant
     ) -> (ClientTransactionID, [TransactionAction]) {
+        let (id, message) = begin(
+            request, to: destination, over: transport, sentBy: sentBy, isBrief: isBrief, connectPatience: connectPatience, at: now)
+        return (id, [message.map { .send($0) } ?? .transportFailed(id, reason: Self.limitReason)])
+    }
+
+    /// Same as ``send(_:to:over:sentBy:isBrief:connectPatience:at:)``.
+    /// - Returns: The transaction and the message to send; nil: the table is full, and the request fails with ``limitReason``.
+    public mutating func begin(
+        _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, sentBy: HostPort? = nil,
+        isBrief: Bool = false, connectPatience: TimeSpan? = nil, at now: Instant
+    ) -> (ClientTransactionID, OutboundMessage?) {
         guard clients.count < configuration.clientLimit else {
             turnedAway += 1
-            let id = ClientTransactionID(rawValue: nextID())
-            return (id, [.transportFailed(id, reason: Self.limitReason)])
+            return (ClientTransactionID(rawValue: nextID()), nil)
         }
-        let via = ownVia(transport, sentBy)
-        let token = tokens.branch()
         let machine = ClientNonInviteTransaction(isReliable: transport.isReliable, timers: configuration.timers, at: now)
-        let id = clients.insert { id in
-            // The branch contains the id, so that a response finds its transaction; the token makes it unguessable.
-            let branch = token + "." + String(id, radix: 32)
-            var message = Self.seal(request, destination, via: via.head + branch, token: id)
-            message.connectPatience = connectPatience
-            return Client(
-                machine: machine, branch: branch, method: request.method, callID: request.headers.first(.callID) ?? "",
-                from: request.headers.first(.from) ?? "", number: request.headers.cSeq?.number ?? 0, sentBy: via.sentBy,
-                message: message, isBrief: isBrief)
-        }
-        if let carrier = Self.carrier(to: destination) { setCarrier(carrier, of: id) }
+        // The branch contains the id, so that a response finds its transaction; the random bits make it unguessable.
+        let id = clients.nextName
+        let sealed = SIPSerializer.seal(request, under: ownVia(transport, sentBy), tokens.branch(of: id))
+        let message = OutboundMessage(bytes: sealed.bytes, destination: destination, token: id, connectPatience: connectPatience)
+        let carrier = Self.carrier(to: destination)
+        let link = link(id, to: carrier, isReliable: transport.isReliable)
+        clients.insert(
+            Client(
+                machine: machine, places: sealed.places, number: request.headers.cSeq?.number ?? 0, message: message, carrier: carrier,
+                link: link, isBrief: isBrief))
         deadlines.set(id, at: machine.nextDeadline)
-        return (ClientTransactionID(rawValue: id), clients[id].map { [.send($0.message)] } ?? [])
+        return (ClientTransactionID(rawValue: id), message)
     }
 
     /// Sends a request without response: BENOTIFY (MS-SIP 3.5).
@@ -233,8 +242,8 @@ public struct TransactionLayer: Sendable {
     public mutating func sendUnanswered(
         _ request: SIPRequest, to destination: Destination, over transport: TransportProtocol, sentBy: HostPort? = nil, token: UInt64 = 0
     ) -> [TransactionAction] {
-        let via = ownVia(transport, sentBy).head + tokens.branch()
-        return [.send(Self.seal(request, destination, via: via, token: token))]
+        let sealed = SIPSerializer.seal(request, under: ownVia(transport, sentBy), tokens.branch(of: nil))
+        return [.send(OutboundMessage(bytes: sealed.bytes, destination: destination, token: token))]
     }
 
     /// Bit set in the tokens of requests without response; other tables use names without this bit, or with the one above.
@@ -243,20 +252,13 @@ public struct TransactionLayer: Sendable {
     private mutating func ownVia(_ transport: TransportProtocol, _ sentBy: HostPort?) -> OwnVia {
         let local = sentBy ?? configuration.sentBy[transport] ?? HostPort("invalid.invalid", transport.defaultPort)
         let key = OwnViaKey(transport: transport, local: local)
-        if let known = ownVias[key] { return known }
+        if let lastVia, lastVia.key == key { return lastVia.via }
         // A machine has few addresses: clear the cache if there are ever more.
         if ownVias.count >= 64 { ownVias.removeAll() }
-        let made = OwnVia(
-            transport, local,
-            isAlias: transport == .tls && configuration.announcesReuse)
-        ownVias[key] = made
-        return made
-    }
-
-    private static func seal(_ request: SIPRequest, _ destination: Destination, via: String, token: UInt64) -> OutboundMessage {
-        var request = request
-        request.headers.prepend(.via, via)
-        return OutboundMessage(bytes: request.serialized(), destination: destination, token: token)
+        let via = ownVias[key] ?? OwnVia(transport, local, isAlias: transport == .tls && configuration.announcesReuse)
+        ownVias[key] = via
+        lastVia = (key, via)
+        return via
     }
 
     /// Id that a branch contains; nil if it contains none.
@@ -330,13 +332,18 @@ public struct TransactionLayer: Sendable {
     // MARK: Tables
 
     mutating func settleClient(_ id: UInt64) {
-        guard let machine = clients[id]?.machine else { return }
-        if machine.state == .terminated { removeClient(id) } else { deadlines.set(id, at: machine.nextDeadline) }
+        guard let client = clients[id] else { return }
+        if client.machine.state == .terminated { remove(client, id) } else { deadlines.set(id, at: client.machine.nextDeadline) }
     }
 
     mutating func removeClient(_ id: UInt64) {
-        setCarrier(nil, of: id)
-        guard clients.remove(id) != nil else { return }
+        if let client = clients[id] { remove(client, id) }
+    }
+
+    /// Removes a client transaction, which is the one with this id.
+    mutating func remove(_ client: Client, _ id: UInt64) {
+        unlink(client)
+        _ = clients.remove(id)
         deadlines.set(id, at: nil)
     }
 

@@ -93,6 +93,78 @@ import Testing
         #expect(answered > 1_000)
     }
 
+    @Test("RFC 3261 17.1.4: the end of a connection ends its transactions, in whatever order others were answered, and no other")
+    func connections() throws {
+        let other = ConnectionID(rawValue: 5)
+        for seed in 0..<50 {
+            var random = TokenGenerator(seed: UInt64(seed))
+            var layer = layer()
+            var waiting: [(id: ClientTransactionID, request: SIPRequest)] = []
+            for _ in 0..<Int(random.number(below: 12)) { waiting.append(try send(&layer, isBrief: true)) }
+            let (kept, _) = layer.send(notify, to: .connection(other, fallback: nil), over: .tcp, isBrief: true, at: start)
+            for _ in 0..<waiting.count where random.number(below: 2) == 0 {
+                let (id, request) = waiting.remove(at: Int(random.number(below: UInt64(waiting.count))))
+                let actions = layer.receive(inbound(SIPResponse(to: request, status: .ok).serialized()), at: start)
+                guard case .response(id, _, _)? = actions.first else { throw Missing() }
+            }
+            // A connection that the transport chose counts as the named one.
+            let (chosen, _) = layer.send(notify, to: .address(remote, from: nil), over: .tcp, isBrief: true, at: start)
+            _ = layer.receive(.carried(token: chosen.rawValue, by: .connection(ConnectionID(rawValue: 4))), at: start)
+            let ended = (waiting.map(\.id) + [chosen]).sorted { $0.rawValue < $1.rawValue }
+            #expect(
+                layer.receive(.closed(ConnectionID(rawValue: 4)), at: start)
+                    == ended.map { .transportFailed($0, reason: "connection closed") })
+            #expect(layer.clientCount == 1 && layer.receive(.closed(ConnectionID(rawValue: 4)), at: start).isEmpty)
+            #expect(layer.receive(.closed(other), at: start) == [.transportFailed(kept, reason: "connection closed")])
+            #expect(layer.clientCount == 0)
+        }
+    }
+
+    @Test("a sealed request is the request with the Via in front, and its places are those of its values")
+    func sealed() throws {
+        var request = notify
+        request.headers.append(.via, "SIP/2.0/TCP 192.0.2.77;branch=z9hG4bKinner")
+        request.body = Array("a body".utf8)
+        for id in [nil, 1 << 63 | 7 << 32 | 12, UInt64.max, 0, 31, 32] as [UInt64?] {
+            var tokens = TokenGenerator(seed: 7, prefix: "s03")
+            var same = tokens
+            let branch = same.branch() + (id.map { "." + String($0, radix: 32) } ?? "")
+            let sealed = SIPSerializer.seal(
+                request, under: OwnVia(.tcp, .init("gw.Example.net", 5060), isAlias: false), tokens.branch(of: id))
+            var expected = request
+            expected.headers.prepend(.via, "SIP/2.0/TCP gw.example.net:5060;branch=" + branch)
+            #expect(sealed.bytes == expected.serialized())
+            func text(_ place: SealedRequest.Place) -> String { String(decoding: sealed.bytes[place.range], as: UTF8.self) }
+            #expect(text(sealed.places.method) == "NOTIFY" && text(sealed.places.sentBy) == "gw.example.net:5060")
+            #expect(text(sealed.places.branch) == branch && text(sealed.places.from) == request.headers.first(.from))
+            #expect(text(sealed.places.callID) == request.headers.first(.callID))
+            let found = sealed.bytes.withUnsafeBufferPointer { Branch.id($0, sealed.places.branch.range) }
+            #expect(found == id)
+        }
+        for text in ["", "z9hG4bK", ".", "z9hG4bK.", "z9hG4bK.w", "z9hG4bK.A", "z9hG4bK.g000000000000", "z9hG4bK.10000000000000"] {
+            #expect(Array(text.utf8).withUnsafeBufferPointer { Branch.id($0, 0..<$0.count) } == nil, "\(text)")
+        }
+    }
+
+    @Test("octets are equal if all are, at every length and place")
+    func equality() {
+        let octets = (0..<64).map { UInt8($0) }
+        octets.withUnsafeBufferPointer { one in
+            for start in 0..<9 {
+                for count in 0..<40 {
+                    #expect(one.isEqual(start..<start + count, to: one, start..<start + count))
+                    #expect(!one.isEqual(start..<start + count, to: one, start..<start + count + 1))
+                    for index in 0..<count {
+                        var other = octets
+                        other[start + index] ^= 1
+                        #expect(!other.withUnsafeBufferPointer { one.isEqual(start..<start + count, to: $0, start..<start + count) })
+                    }
+                }
+            }
+            #expect(!one.isEqual(60..<65, to: one, 60..<65))
+        }
+    }
+
     @Test("names of slots are never used twice, and an old one finds nothing")
     func slots() {
         var table = SlotTable<Int>()
@@ -100,12 +172,14 @@ import Testing
         var live: [UInt64] = []
         var random = TokenGenerator(seed: 5)
         for number in 0..<10_000 {
-            let name = table.insert { _ in number }
+            let next = table.nextName
+            let name = table.insert(number)
+            #expect(name == next && table[name] == number)
             #expect(names.insert(name).inserted)
             live.append(name)
             if random.number(below: 2) == 0 {
                 let gone = live.remove(at: Int(random.number(below: UInt64(live.count))))
-                #expect(table.remove(gone) != nil && table[gone] == nil && table.remove(gone) == nil)
+                #expect(table.remove(gone) && table[gone] == nil && !table.remove(gone))
             }
         }
         #expect(table.count == live.count && live.allSatisfy { table[$0] != nil })

@@ -2,7 +2,7 @@ import FederationRouting
 import SIPCore
 
 /// The route of an outgoing request.
-enum RequestRoute {
+enum RequestRoute: Equatable {
     /// A known connection or address; `own` is the gateway's host and port in Via and Contact.
     case direct(Destination, TransportProtocol, own: TransactionLayer.HostPort)
     /// One of the servers located for this hop target.

@@ -57,14 +57,18 @@ final class RequestDelivery {
         var request = request
         let repeatable = kernel.host.authorize(&request, to: destination, over: transport, own: own, for: origin)
         kernel.host.sign(&request, to: destination, at: now)
-        let (transaction, actions) = kernel.transactions.send(
+        let (transaction, message) = kernel.transactions.begin(
             request, to: destination, over: transport, sentBy: own, isBrief: origin.isBrief, connectPatience: connectPatience(of: delivery),
             at: now)
         kernel.counters.limitsReached += kernel.transactions.takeTurnedAway()
         pendingRequests[transaction] = PendingRequest(
             origin: origin, method: request.method, sentAt: now, connection: destination.connection, repeatable: repeatable)
         if let delivery { follow(delivery, transaction, at: now) }
-        kernel.perform(actions, at: now)
+        if let message {
+            kernel.output.append(message)
+        } else {
+            kernel.perform([.transportFailed(transaction, reason: TransactionLayer.limitReason)], at: now)
+        }
     }
 
     /// Sends a BENOTIFY, which has no transaction and no response (MS-SIP 3.5), once the changes that it depends on are stored.

@@ -28,6 +28,8 @@ extension PortAnswers: UpstreamPorts {
         flows.border.requestRoute(of: dialog, flow: flow, hop: hop, to: user)
     }
 
+    func isLasting(_ hop: NextHop?) -> Bool { flows.border.isLasting(hop) }
+
     func redirection(
         of response: SIPResponse, from requestURI: String, visited: inout Set<String>, of domain: String, by hop: NextHop,
         beside flow: Flow?

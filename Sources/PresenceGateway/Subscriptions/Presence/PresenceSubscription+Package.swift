@@ -11,7 +11,7 @@ extension PresenceSubscription: PackageSubscription {
     var allowsBestEffort: Bool { list == nil }
     var isOnlyOfEndpoint: Bool { isBatch }
     var assertedIdentity: SIPURI? { namesResources ? nil : resources.first?.uri }
-    var nextChange: Instant? { changes.nextDeadline(listSpacedUntil: list?.spacedUntil) }
+    var nextChange: Instant? { changes.isEmpty ? nil : changes.nextDeadline(listSpacedUntil: list?.spacedUntil) }
 
     func hasDueChange(at now: Instant) -> Bool {
         changes.hasDue(at: now, listSpacedUntil: list?.spacedUntil) || hasPendingInstanceStates
