@@ -44,13 +44,13 @@ public struct TokenGenerator: Sendable {
 
     /// From or To tag that begins with a label instead of ``prefix``.
     /// - Parameter label: Characters of a token.
-    public mutating func tag(labelled label: String) -> String { label + digits(tags.next(), tags.next()) }
+    public mutating func tag(labelled label: String) -> String { Self.digits(after: label, tags.next(), tags.next()) }
 
     /// Call-ID that begins with a label instead of ``prefix``.
-    public mutating func callID(labelled label: String) -> String { label + digits(callIDs.next(), callIDs.next()) }
+    public mutating func callID(labelled label: String) -> String { Self.digits(after: label, callIDs.next(), callIDs.next()) }
 
     /// Via branch with the cookie of RFC 3261 8.1.1.7.
-    public mutating func branch() -> String { "z9hG4bK" + text(branches.next(), branches.next()) }
+    public mutating func branch() -> String { Self.digits(after: "z9hG4bK" + prefix, branches.next(), branches.next()) }
 
     /// Call-ID (RFC 3261 8.1.1.4), with `@host` unless the host is empty.
     public mutating func callID(host: String = "") -> String {
@@ -74,20 +74,24 @@ public struct TokenGenerator: Sendable {
         repeatable.derived(for: "number").mixed(with: text.utf8).words.0
     }
 
-    private func text(_ first: UInt64, _ second: UInt64) -> String { prefix + digits(first, second) }
+    private func text(_ first: UInt64, _ second: UInt64) -> String { Self.digits(after: prefix, first, second) }
 
-    /// 26 characters of 0-9, a-v: 128 bits.
-    private func digits(_ first: UInt64, _ second: UInt64) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(26)
-        for var word in [first, second] {
-            for _ in 0..<13 {
-                let digit = UInt8(word & 31)
-                bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-                word >>= 5
+    /// A label and 26 characters of 0-9, a-v: 128 bits.
+    private static func digits(after label: String, _ first: UInt64, _ second: UInt64) -> String {
+        String(unsafeUninitializedCapacity: label.utf8.count + 26) { bytes in
+            var count = 0
+            for byte in label.utf8 {
+                bytes.initializeElement(at: count, to: byte)
+                count += 1
             }
+            for index in 0..<26 {
+                let word = index < 13 ? first : second
+                let digit = UInt8(word &>> (5 &* UInt64(index < 13 ? index : index - 13)) & 31)
+                bytes.initializeElement(at: count, to: digit < 10 ? 0x30 + digit : 0x57 + digit)
+                count += 1
+            }
+            return count
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
