@@ -19,43 +19,105 @@ public enum DomainNetwork: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The agreement with one domain: presence model, next hops, trust and rights.
+///
+/// A reference to immutable values: requests copy it often, and its values have many references to count.
 public struct FederatedDomain: Hashable, Sendable {
+    private struct Values: Hashable, Sendable {
+        var side: DomainSide
+        var isHosted: Bool
+        var route: TransportAddress?
+        var certificate: PeerExpectation?
+        var hops: [ListedHop] = []
+        var discovery: Discovery?
+        var userRoutes: [UserRoute] = []
+        var network: DomainNetwork
+        var refusal: SIPStatus?
+        var poolFQDN: String?
+        var trust: DomainTrust
+    }
+
+    private final class Storage: Hashable, Sendable {
+        let values: Values
+
+        init(_ values: Values) { self.values = values }
+
+        static func == (left: Storage, right: Storage) -> Bool { left === right || left.values == right.values }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(values) }
+    }
+
+    private var storage: Storage
+
+    private var values: Values {
+        _read { yield storage.values }
+        set { storage = Storage(newValue) }
+    }
+
     /// The presence model of the domain.
-    public var side: DomainSide
+    public var side: DomainSide {
+        get { values.side }
+        set { values.side = newValue }
+    }
     /// Whether this node is the home server of the domain's users.
-    public var isHosted: Bool
+    public var isHosted: Bool {
+        get { values.isHosted }
+        set { values.isHosted = newValue }
+    }
     /// The only next hop; takes precedence over ``hops`` and ``discovery``. Hosted and refused domains need none.
-    public var route: TransportAddress?
+    public var route: TransportAddress? {
+        get { values.route }
+        set { values.route = newValue }
+    }
     /// The names and rule for the certificate of its servers (RFC 5922); nil: the usual rule of ``side``.
-    public var certificate: PeerExpectation?
+    public var certificate: PeerExpectation? {
+        get { values.certificate }
+        set { values.certificate = newValue }
+    }
     /// Several next hops; used if ``route`` is nil.
-    public var hops: [ListedHop] = []
+    public var hops: [ListedHop] {
+        get { values.hops }
+        set { values.hops = newValue }
+    }
     /// How servers are located by DNS if no hop is configured; nil: not at all.
-    public var discovery: Discovery?
+    public var discovery: Discovery? {
+        get { values.discovery }
+        set { values.discovery = newValue }
+    }
     /// Next hops for single users; the first matching pattern decides.
-    public var userRoutes: [UserRoute] = []
+    public var userRoutes: [UserRoute] {
+        get { values.userRoutes }
+        set { values.userRoutes = newValue }
+    }
     /// The network of the domain's users.
-    public var network: DomainNetwork
+    public var network: DomainNetwork {
+        get { values.network }
+        set { values.network = newValue }
+    }
     /// Status with which every request to and from the domain is refused; nil: not refused.
-    public var refusal: SIPStatus?
+    public var refusal: SIPStatus? {
+        get { values.refusal }
+        set { values.refusal = newValue }
+    }
     /// FQDN of the pool in `resubscribe` for users of this domain (MS-PRES 3.4.5.1.3).
-    public var poolFQDN: String?
+    public var poolFQDN: String? {
+        get { values.poolFQDN }
+        set { values.poolFQDN = newValue }
+    }
     /// Peers of the domain, and their rights.
-    public var trust: DomainTrust
+    public var trust: DomainTrust {
+        _read { yield storage.values.trust }
+        set { values.trust = newValue }
+    }
 
     /// Creates an agreement; ``hops``, ``discovery`` and ``userRoutes`` are set afterwards.
     public init(
         side: DomainSide, isHosted: Bool = false, route: TransportAddress? = nil, certificate: PeerExpectation? = nil,
         network: DomainNetwork = .federated, refusal: SIPStatus? = nil, poolFQDN: String? = nil, trust: DomainTrust = DomainTrust()
     ) {
-        self.side = side
-        self.isHosted = isHosted
-        self.route = route
-        self.certificate = certificate
-        self.network = network
-        self.refusal = refusal
-        self.poolFQDN = poolFQDN
-        self.trust = trust
+        storage = Storage(
+            Values(
+                side: side, isHosted: isHosted, route: route, certificate: certificate, network: network, refusal: refusal,
+                poolFQDN: poolFQDN, trust: trust))
     }
 
     /// The next hop toward a user of the domain.

@@ -52,6 +52,21 @@ public struct RoutingTable: Hashable, Sendable {
         return decision
     }
 
+    /// The refusal of requests for a URI, as ``decide(_:)`` finds it, without the reason; nil: they are served.
+    /// - Parameter canonical: canonical form of the URI.
+    public func refusal(of uri: SIPURI, as canonical: SIPURI) -> SIPStatus? {
+        if canonical.scheme.hasHost {
+            let host = Self.key(canonical.host)
+            if identities.accepts(uri.scheme, for: host), let domain = domains[host], host != Self.fallbackName, domain.refusal == nil,
+                domain.isHosted
+            {
+                return nil
+            }
+        }
+        guard case .refuse(let status) = decide(uri, as: canonical).outcome else { return nil }
+        return status
+    }
+
     private func decide(_ uri: SIPURI, as canonical: SIPURI) -> RouteDecision {
         guard canonical.scheme.hasHost else {
             if uri.scheme == .tel, identities.hasNumbers {

@@ -14,7 +14,12 @@ import Testing
     }
 
     private func decide(_ uri: String, _ table: RoutingTable? = nil) throws -> RouteDecision {
-        (table ?? self.table).decide(try #require(SIPURI(uri)))
+        let (table, uri) = (table ?? self.table, try #require(SIPURI(uri)))
+        let decision = table.decide(uri)
+        var refusal: SIPStatus?
+        if case .refuse(let status) = decision.outcome { refusal = status }
+        #expect(table.refusal(of: uri, as: table.identities.identity(of: uri).uri) == refusal, "the same without a reason")
+        return decision
     }
 
     @Test("an exact domain decides, without regard to case and final dot")
@@ -24,6 +29,19 @@ import Testing
         #expect(decision.outcome == .forward(FederatedDomain(side: .enterprise, route: route, network: .sameEnterprise), to: .fixed(route)))
         #expect(decision.rule == "fabrikam.com")
         #expect(decision.description.contains("tcp:sip.fabrikam.com:5060"))
+    }
+
+    @Test("a copy of an agreement keeps its values when another copy changes")
+    func copies() {
+        let agreement = FederatedDomain(side: .enterprise, route: route, network: .sameEnterprise)
+        var changed = agreement
+        changed.trust.isEdge = true
+        changed.route = nil
+        #expect(agreement.route == route && !agreement.trust.isEdge && agreement.network == .sameEnterprise)
+        #expect(changed.route == nil && changed.trust.isEdge && changed != agreement)
+        changed.trust.isEdge = false
+        changed.route = route
+        #expect(changed == agreement && Set([changed, agreement]).count == 1)
     }
 
     @Test("a subdomain is another domain")

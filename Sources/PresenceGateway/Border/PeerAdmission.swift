@@ -19,7 +19,10 @@ struct PeerAdmission {
     private var configuration: GatewayConfiguration
     /// Addresses and names of the servers of each domain, by configuration and by location.
     private(set) var table: PeerTable
-    private var known: [Key: Peer] = [:]
+    /// Checked peers; emptied by each new configuration.
+    private var known: [Key: Peer] = [:] { didSet { latest = nil } }
+    /// Entry of ``known`` that was used last: the checks of one request ask several times.
+    private var latest: (key: Key, peer: Peer)?
 
     init(_ configuration: GatewayConfiguration, routes: RoutingTable) {
         self.configuration = configuration
@@ -47,10 +50,15 @@ struct PeerAdmission {
         let isEncrypted = remote.transport == .tls
         let domains = isEncrypted ? [] : table.located.domains(of: remote.host, at: now)
         let key = Key(host: remote.host, isEncrypted: isEncrypted, identity: identity, domains: domains)
-        if let peer = known[key] { return peer }
+        if let latest, latest.key == key { return latest.peer }
+        if let peer = known[key] {
+            latest = (key, peer)
+            return peer
+        }
         if known.count >= Self.knownLimit { known.removeAll(keepingCapacity: true) }
         let peer = table.peer(at: remote, proving: identity, locatedIn: domains)
         known[key] = peer
+        latest = (key, peer)
         return peer
     }
 
@@ -118,17 +126,23 @@ struct PeerAdmission {
     ///
     /// From is kept if the peer is no server of a partner with an entry of its own.
     mutating func speaker(_ from: SIPURI, of method: SIPMethod, on flow: Flow, at now: Instant) -> SIPURI {
+        anonymousSpeaker(from, of: method, on: flow, at: now) ?? from
+    }
+
+    /// The anonymous user of the peer's partner; nil: From decides.
+    private mutating func anonymousSpeaker(_ from: SIPURI, of method: SIPMethod, on flow: Flow, at now: Instant) -> SIPURI? {
         guard method == .subscribe, AnonymousUser.isWritten(from), configuration.domains[from.domainKey] == nil,
             let partner = peer(at: flow.remote, proving: flow.peer, at: now).domains.first(where: { $0 != RoutingTable.fallbackName })
-        else { return from }
+        else { return nil }
         return AnonymousUser.uri(of: partner)
     }
 
     /// Adds a mark with the anonymous sender for ``RequestScreening/sender(of:)``, which knows no flows; removes a received mark.
     private mutating func markAnonymous(_ request: inout SIPRequest, from flow: Flow, at now: Instant) {
         request.headers.remove(RequestScreening.anonymousMark)
-        guard let from = request.headers.from?.uri else { return }
-        let speaker = speaker(from, of: request.method, on: flow, at: now)
-        if speaker != from { request.headers.set(RequestScreening.anonymousMark, speaker.description) }
+        guard request.method == .subscribe, let from = request.headers.from?.uri,
+            let speaker = anonymousSpeaker(from, of: request.method, on: flow, at: now), speaker != from
+        else { return }
+        request.headers.set(RequestScreening.anonymousMark, speaker.description)
     }
 }

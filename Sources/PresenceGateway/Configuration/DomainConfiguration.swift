@@ -5,56 +5,127 @@ import PresenceRules
 import SIPCore
 
 /// Configuration of one domain.
+///
+/// A reference to immutable values: requests copy it often, and its values have many references to count.
 public struct DomainConfiguration: Hashable, Sendable {
-    /// Agreement with the domain: presence model, next hops, network, peers and rights.
-    package var federation: FederatedDomain
-    private var pidf: PIDFOutput
-
-    /// Form of the PIDF that is written to the domain.
-    private struct PIDFOutput: Hashable, Sendable {
-        /// nil: by side and hosting.
+    private struct Values: Hashable, Sendable {
+        var federation: FederatedDomain
         var profile: DomainProfile?
         var isLossless: Bool
+        var categories: Set<CategoryName> = []
+        var upstream: UpstreamFormat?
+        var partial = true
+        var lists: UpstreamLists?
+        var requiresRegistration: Bool
+        var unruled: UnruledHandling?
+        var publish = false
+        var publishAs = PublishForm.automatic
+        var forms = IdentityTable.Forms()
+        var expires: GatewayTiming.ExpiryRange?
+        var whenLost = LostPresence.stale
+        var keepAlive: TimeSpan?
+        var credentials: PartnerCredentials?
     }
 
+    private final class Storage: Hashable, Sendable {
+        let values: Values
+
+        init(_ values: Values) { self.values = values }
+
+        static func == (left: Storage, right: Storage) -> Bool { left === right || left.values == right.values }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(values) }
+    }
+
+    private var storage: Storage
+
+    private var values: Values {
+        _read { yield storage.values }
+        set { storage = Storage(newValue) }
+    }
+
+    /// Agreement with the domain: presence model, next hops, network, peers and rights.
+    package var federation: FederatedDomain {
+        _read { yield storage.values.federation }
+        set { values.federation = newValue }
+    }
     /// Profile of PIDF written to the domain. By default, enterprise partners get the one tuple of MS-PRES 2.2.2.8, others RFC 4480, which
     /// the SIMPLE clients of hosted users read.
     package var profile: DomainProfile {
-        get { pidf.profile ?? (side == .enterprise && !hosted ? .rpidDraft : .rpid) }
-        set { pidf.profile = newValue }
+        get { values.profile ?? (side == .enterprise && !hosted ? .rpidDraft : .rpid) }
+        set { values.profile = newValue }
     }
     /// Names of categories that its users may publish besides those of ``CategoryName/registered`` (MS-PRES 3.2.5.4).
-    package var categories: Set<CategoryName> = []
+    package var categories: Set<CategoryName> {
+        get { values.categories }
+        set { values.categories = newValue }
+    }
     /// For enterprise domains: the form that is tried first; nil: batches inside the own enterprise, else categories.
-    package var upstream: UpstreamFormat?
+    package var upstream: UpstreamFormat? {
+        get { values.upstream }
+        set { values.upstream = newValue }
+    }
     /// For simple domains: whether partial notifications are requested (RFC 5263), with full documents as fallback.
-    package var partial = true
+    package var partial: Bool {
+        get { values.partial }
+        set { values.partial = newValue }
+    }
     /// For simple domains: the list that subscribes to all presentities of a batch watcher at once; nil: one subscription each.
-    package var lists: UpstreamLists?
+    package var lists: UpstreamLists? {
+        get { values.lists }
+        set { values.lists = newValue }
+    }
     /// Whether PIDF sent to the domain has the extension that preserves exact enterprise values.
     package var lossless: Bool {
-        get { pidf.isLossless }
-        set { pidf.isLossless = newValue }
+        get { values.isLossless }
+        set { values.isLossless = newValue }
     }
     /// For hosted enterprise domains: whether endpoint-bound instances require a registered endpoint (MS-PRES 3.2.5.4).
-    package var requiresRegistration: Bool
+    package var requiresRegistration: Bool {
+        get { values.requiresRegistration }
+        set { values.requiresRegistration = newValue }
+    }
     /// For domains that are not hosted: whether their users may publish through this gateway in the other model: by SERVICE for a simple
     /// domain, by PUBLISH for an enterprise domain.
-    package var publish = false
+    package var publish: Bool {
+        get { values.publish }
+        set { values.publish = newValue }
+    }
     /// For enterprise domains with ``publish``: the instances that relayed publications are written as.
-    package var publishAs = PublishForm.automatic
+    package var publishAs: PublishForm {
+        get { values.publishAs }
+        set { values.publishAs = newValue }
+    }
     /// Forms of its users' URIs besides `sip:user@domain`.
-    package var forms = IdentityTable.Forms()
+    package var forms: IdentityTable.Forms {
+        get { values.forms }
+        set { values.forms = newValue }
+    }
     /// Expiry range granted to its watchers and requested from it; nil: the range of its side in ``GatewayTiming``.
-    package var expires: GatewayTiming.ExpiryRange?
+    package var expires: GatewayTiming.ExpiryRange? {
+        get { values.expires }
+        set { values.expires = newValue }
+    }
     /// For hosted simple domains: handling of watchers that no presence rule of the presentity matches; nil: the default, `block`.
-    package var unruled: UnruledHandling?
+    package var unruled: UnruledHandling? {
+        get { values.unruled }
+        set { values.unruled = newValue }
+    }
     /// Presence shown while the domain is lost.
-    package var whenLost = LostPresence.stale
+    package var whenLost: LostPresence {
+        get { values.whenLost }
+        set { values.whenLost = newValue }
+    }
     /// Interval of OPTIONS to its next hop; zero: never; nil: 60 s while something is subscribed there (15 s while it is down).
-    package var keepAlive: TimeSpan?
+    package var keepAlive: TimeSpan? {
+        get { values.keepAlive }
+        set { values.keepAlive = newValue }
+    }
     /// Credentials for its servers' challenges; nil: none.
-    package var credentials: PartnerCredentials?
+    package var credentials: PartnerCredentials? {
+        get { values.credentials }
+        set { values.credentials = newValue }
+    }
 
     /// Creates a domain; the other properties have their defaults.
     public init(
@@ -62,13 +133,13 @@ public struct DomainConfiguration: Hashable, Sendable {
         profile: DomainProfile? = nil, upstream: UpstreamFormat? = nil, lossless: Bool = false, poolFqdn: String? = nil,
         requiresRegistration: Bool = false, refuse: Int? = nil, unruled: UnruledHandling? = nil
     ) {
-        federation = FederatedDomain(
+        let federation = FederatedDomain(
             side: side, isHosted: hosted, route: route, network: network, refusal: refuse.map { SIPStatus(rawValue: $0) },
             poolFQDN: poolFqdn)
-        pidf = PIDFOutput(profile: profile, isLossless: lossless)
-        self.upstream = upstream
-        self.requiresRegistration = requiresRegistration
-        self.unruled = unruled
+        storage = Storage(
+            Values(
+                federation: federation, profile: profile, isLossless: lossless, upstream: upstream,
+                requiresRegistration: requiresRegistration, unruled: unruled))
     }
 
     /// The agreement for the routing table; a refused domain has no other part of it.

@@ -73,9 +73,8 @@ final class RequestScreening {
     /// this node. Hop marks detect the same unless they were removed.
     /// - Parameter places: sent-by values of this node.
     func checkVia(_ request: SIPRequest, addresses: Set<String>) throws(Refusal) {
-        guard request.headers.toTag == nil, let to = request.headers.to?.uri,
-            request.headers.vias.dropFirst().contains(where: { addresses.contains($0.sentBy) }),
-            routes.identities.identity(of: to).key == routes.identities.identity(of: request.uri).key
+        guard request.headers.toTag == nil, request.headers.vias.dropFirst().contains(where: { addresses.contains($0.sentBy) }),
+            let to = request.headers.to?.uri, routes.identities.identity(of: to).key == routes.identities.identity(of: request.uri).key
         else { return }
         throw .loop
     }
@@ -92,7 +91,7 @@ final class RequestScreening {
         guard AnonymousUser.partner(ofHost: presentity.domainKey) == nil else {
             throw Refusal(.notFound, "RFC 3323 4.1.1.3: the Request-URI names nobody", errorID: 4007)
         }
-        if case .refuse(let status) = routes.decide(asked).outcome {
+        if let status = routes.refusal(of: asked, as: presentity) {
             throw Refusal(status, "the presentity's domain is not served here", errorID: 4005)
         }
         guard let presentityDomain = configuration.domain(presentity.domainKey) else {
@@ -140,27 +139,34 @@ struct HopMark {
     static let limit = 16
 
     let token: String
+    private let node: String
     /// Mark of this node's batches; a SUBSCRIBE with it was caused by one of them.
-    private let batchToken: String
+    private var batchToken: String { PresenceDigest(of: node).hex }
 
     init(node: String, presentity: String) {
-        token = PresenceDigest(of: node + "|" + presentity).hex
-        batchToken = PresenceDigest(of: node).hex
+        var digest = PresenceDigest(of: node)
+        digest.add("|".utf8)
+        digest.add(presentity.utf8)
+        token = digest.hex
+        self.node = node
     }
 
     /// Creates the mark of a batch, which names any number of presentities.
     init(node: String) {
         token = PresenceDigest(of: node).hex
-        batchToken = token
+        self.node = node
     }
 
     /// Removes this mark and the node's batch mark from a list of marks.
     func others(in loopMarkers: String) -> String {
-        loopMarkers.split(separator: ",").map { $0.filter { $0 != " " } }.filter { $0 != token && $0 != batchToken }.joined(separator: ", ")
+        let batchToken = batchToken
+        return loopMarkers.split(separator: ",").map { $0.filter { $0 != " " } }.filter { $0 != token && $0 != batchToken }
+            .joined(separator: ", ")
     }
 
     /// Marks for the upstream request; throws 482 if this mark is present already, 483 if there are ``limit`` marks.
     func passOn(_ headers: SIPHeaders) throws(Refusal) -> String {
+        guard headers.contains(Self.header) else { return token }
         var loopMarkers: [String] = []
         for line in headers.values(Self.header) {
             for mark in line.split(separator: ",") { loopMarkers.append(String(mark.filter { $0 != " " })) }

@@ -47,13 +47,14 @@ public struct Dialog: Equatable, Sendable {
     /// - Parameter localTag: To tag of the response.
     public init?(accepting request: SIPRequest, localTag: String) {
         let headers = request.headers
+        let isSecure = request.uri.isSecure
         guard let from = headers.from, let to = headers.to, let callID = headers.callID, let cSeq = headers.cSeq,
-            let contact = headers.contact, contact.uri.scheme.hasHost, contact.uri.isSecure || !request.uri.isSecure,
+            let contact = headers.contact, contact.uri.scheme.hasHost, contact.uri.isSecure || !isSecure,
             ASCII.isWord(from.tag ?? "")
         else { return nil }
         self.init(
             id: DialogID(callID: callID, localTag: localTag, remoteTag: from.tag ?? ""), local: to, remote: from, target: contact.uri,
-            routeSet: headers.recordRoutes, localCSeq: 0, remoteCSeq: cSeq.number, isSecure: request.uri.isSecure)
+            routeSet: headers.recordRoutes, localCSeq: 0, remoteCSeq: cSeq.number, isSecure: isSecure)
     }
 
     /// Creates the dialog of a 2xx to a sent request (RFC 3261 12.1.2); nil if the response is unusable or has no Contact.

@@ -23,6 +23,15 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// Lower-case `type/subtype`, without parameters.
     public var essence: String { ASCII.lowercased(type + "/" + subtype) }
 
+    /// Whether ``essence`` equals a text, without creating a string.
+    public func hasEssence(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        for byte in type.utf8 where rest.popFirst() != ASCII.lower(byte) { return false }
+        guard rest.popFirst() == 0x2F else { return false }
+        for byte in subtype.utf8 where rest.popFirst() != ASCII.lower(byte) { return false }
+        return rest.isEmpty
+    }
+
     /// Whether type and subtype are equal, ignoring case and parameters.
     public func isSame(as other: MediaType) -> Bool { ASCII.equal(type, other.type) && ASCII.equal(subtype, other.subtype) }
 

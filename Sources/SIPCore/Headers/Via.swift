@@ -65,13 +65,27 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
 
     /// Lower-case `host:port`; without port if none is written.
     public var sentBy: String {
-        let host = sentByHost.utf8.contains(0x3A) ? "[\(ASCII.lowercased(sentByHost))]" : ASCII.lowercased(sentByHost)
-        return sentByPort.map { "\(host):\($0)" } ?? host
+        var text = ASCII.lowercased(sentByHost)
+        if text.utf8.contains(0x3A) { text = "[" + text + "]" }
+        if let sentByPort {
+            text += ":"
+            text += String(sentByPort)
+        }
+        return text
     }
 
     public var description: String {
-        let host = sentByHost.utf8.contains(0x3A) ? "[\(sentByHost)]" : sentByHost
-        return "SIP/2.0/\(transportToken) \(host)" + (sentByPort.map { ":\($0)" } ?? "") + parameters.description
+        var text = "SIP/2.0/"
+        text.reserveCapacity(128)
+        text += transportToken
+        text += " "
+        text += sentByHost.utf8.contains(0x3A) ? "[" + sentByHost + "]" : sentByHost
+        if let sentByPort {
+            text += ":"
+            text += String(sentByPort)
+        }
+        parameters.write(to: &text)
+        return text
     }
 }
 

@@ -70,12 +70,19 @@ extension SIPHeaders {
             if let value { append(name, value) }
             return
         }
+        // The first element stays out of the list, so that a line with one element, which most are, needs no strings.
         var elements: [String] = []
         storage.withUnsafeBufferPointer { bytes in
             let scanner = ByteScanner(bytes, entries[index].valueRange)
-            ListSplitter.split(bytes, entries[index].valueRange) { elements.append(scanner.string($0)) }
+            var isFirst = true
+            ListSplitter.split(bytes, entries[index].valueRange) {
+                if isFirst { isFirst = false } else { elements.append(scanner.string($0)) }
+            }
         }
-        if !elements.isEmpty { elements.removeFirst() }
+        if elements.isEmpty, let value {
+            if let entry = store(name, value) { entries[index] = entry }
+            return
+        }
         if let value { elements.insert(value, at: 0) }
         if elements.isEmpty {
             entries.remove(at: index)

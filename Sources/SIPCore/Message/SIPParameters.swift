@@ -54,6 +54,12 @@ public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
     /// Written form in a header: `;a=b;c="d e"`.
     public var description: String {
         var text = ""
+        write(to: &text)
+        return text
+    }
+
+    /// Appends the written form in a header.
+    func write(to text: inout String) {
         for parameter in all {
             text += ";"
             text += parameter.name
@@ -61,7 +67,6 @@ public struct SIPParameters: Hashable, Sendable, CustomStringConvertible {
             text += "="
             text += parameter.isQuoted || !Self.canStandUnquoted(value) ? Self.quoted(value) : value
         }
-        return text
     }
 
     /// Written form in a URI, without quotes.

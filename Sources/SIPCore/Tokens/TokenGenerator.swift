@@ -44,13 +44,13 @@ public struct TokenGenerator: Sendable {
 
     /// From or To tag that begins with a label instead of ``prefix``.
     /// - Parameter label: Characters of a token.
-    public mutating func tag(labelled label: String) -> String { label + digits(tags.next(), tags.next()) }
+    public mutating func tag(labelled label: String) -> String { Self.digits(after: label, tags.next(), tags.next()) }
 
     /// Call-ID that begins with a label instead of ``prefix``.
-    public mutating func callID(labelled label: String) -> String { label + digits(callIDs.next(), callIDs.next()) }
+    public mutating func callID(labelled label: String) -> String { Self.digits(after: label, callIDs.next(), callIDs.next()) }
 
     /// Via branch with the cookie of RFC 3261 8.1.1.7.
-    public mutating func branch() -> String { "z9hG4bK" + text(branches.next(), branches.next()) }
+    public mutating func branch() -> String { Self.digits(after: "z9hG4bK" + prefix, branches.next(), branches.next()) }
 
     /// The parts of the same branch, to be written where it is used.
     /// - Parameter id: Id of the transaction; nil: none.
@@ -78,18 +78,19 @@ public struct TokenGenerator: Sendable {
         repeatable.derived(for: "number").mixed(with: text.utf8).words.0
     }
 
-    private func text(_ first: UInt64, _ second: UInt64) -> String { prefix + digits(first, second) }
+    private func text(_ first: UInt64, _ second: UInt64) -> String { Self.digits(after: prefix, first, second) }
 
-    /// 26 characters of 0-9, a-v: 128 bits.
-    private func digits(_ first: UInt64, _ second: UInt64) -> String {
-        String(unsafeUninitializedCapacity: 2 * Self.digitsPerWord) { target in
+    /// A label and 26 characters of 0-9, a-v: 128 bits.
+    private static func digits(after label: String, _ first: UInt64, _ second: UInt64) -> String {
+        String(unsafeUninitializedCapacity: label.utf8.count + 2 * digitsPerWord) { target in
             var count = 0
             func append(_ byte: UInt8) {
-                target[count] = byte
+                target.initializeElement(at: count, to: byte)
                 count += 1
             }
-            Self.digits(first, append)
-            Self.digits(second, append)
+            for byte in label.utf8 { append(byte) }
+            digits(first, append)
+            digits(second, append)
             return count
         }
     }

@@ -12,6 +12,7 @@ import Testing
         #expect(mark.token != HopMark(node: "edge2.example.net", presentity: "sip:bob@contoso.com").token)
         #expect(mark.token != HopMark(node: "edge1.example.net", presentity: "sip:rob@contoso.com").token)
         var headers = SIPHeaders()
+        #expect(try mark.passOn(headers) == mark.token)
         headers.append(HopMark.header, "0123456789abcdef")
         let passed = try mark.passOn(headers)
         #expect(passed == "0123456789abcdef, \(mark.token)")
@@ -19,6 +20,31 @@ import Testing
         #expect(throws: Refusal.loop) { try mark.passOn(headers) }
         headers.set(HopMark.header, Array(repeating: "0123456789abcdef", count: 16).joined(separator: ","))
         #expect(throws: Refusal.tooManyHops) { try mark.passOn(headers) }
+    }
+
+    @Test("a digest has 16 hexadecimal digits, with leading zeros")
+    func digest() {
+        #expect(PresenceDigest().hex == "cbf29ce484222325", "the hash of no octets")
+        var leadingZeros = 0
+        for number in 0..<200 {
+            let digest = PresenceDigest(of: "edge\(number).example.net")
+            #expect(digest.hex.utf8.count == 16 && UInt64(digest.hex, radix: 16) == digest.value)
+            #expect(digest.hex == digest.hex.lowercased())
+            if digest.hex.hasPrefix("0") { leadingZeros += 1 }
+        }
+        #expect(leadingZeros > 0)
+    }
+
+    @Test("a change of a copied domain leaves the other copy as it is")
+    func domainCopies() {
+        let domain = DomainConfiguration(side: .simple, hosted: true)
+        var changed = domain
+        changed.federation.network = .publicCloud
+        changed.partial = false
+        #expect(domain.network == .federated && domain.partial && domain != changed)
+        changed.federation.network = .federated
+        changed.partial = true
+        #expect(domain == changed && Set([domain, changed]).count == 1)
     }
 
     @Test("refusals speak the manner of the side that asked")

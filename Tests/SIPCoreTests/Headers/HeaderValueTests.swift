@@ -69,6 +69,10 @@ import Testing
     func mediaTypes() throws {
         let type = try #require(MediaType("multipart / related;type=\"application/rlmi+xml\";boundary=x"))
         #expect(type.essence == "multipart/related")
+        #expect(type.hasEssence("multipart/related"))
+        for other in ["multipart/relate", "multipart/relatedx", "multipart", "multipart/", "", "multipartrelated", "xmultipart/related"] {
+            #expect(!type.hasEssence(other))
+        }
         #expect(type.parameters["type"] == "application/rlmi+xml")
         #expect(try #require(MediaType("text/*")).accepts(MediaType("TEXT", "xml+msrtc.pidf")))
         #expect(try #require(MediaType("*/*")).accepts(type))

@@ -13,8 +13,13 @@ struct PresenceDigest {
 
     /// The digest as 16 hexadecimal digits.
     var hex: String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        String(unsafeUninitializedCapacity: 16) { digits in
+            for index in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: value &>> (60 &- 4 &* UInt64(index))) & 15
+                digits.initializeElement(at: index, to: digit < 10 ? 0x30 + digit : 0x57 + digit)
+            }
+            return 16
+        }
     }
 
     mutating func add(_ bytes: some Sequence<UInt8>) { hash.add(bytes) }

@@ -54,9 +54,9 @@ enum WatcherFormat: Hashable {
         let accepted = headers.accept
         let order: [WatcherFormat] =
             domain.side == .enterprise ? [.categories, .msrtc, pidf, .xpidf] : [pidf, .xpidf, .msrtc, .categories]
-        for view in order where accepted.contains(where: { $0.quality > 0 && $0.essence == view.contentType }) { return view }
+        for view in order where accepted.contains(where: { $0.hasEssence(view.contentType) && $0.quality > 0 }) { return view }
         // Differences imply PIDF.
-        if accepted.contains(where: { $0.quality > 0 && $0.essence == pidfDiffType }) { return pidf }
+        if accepted.contains(where: { $0.hasEssence(pidfDiffType) && $0.quality > 0 }) { return pidf }
         // A wildcard covers PIDF, the mandatory format of the package (RFC 3856 6.7).
         if let type = MediaType(pidfType), accepted.contains(where: { $0.quality > 0 && $0.accepts(type) }) { return pidf }
         return nil
@@ -65,7 +65,8 @@ enum WatcherFormat: Hashable {
     /// Whether to send PIDF as differences: Accept lists them, with at least the quality of PIDF (RFC 5263 4.1, 4.4).
     func isPartial(_ headers: SIPHeaders) -> Bool {
         guard case .pidf = self else { return false }
-        func quality(_ type: String) -> Int { headers.accept.first { $0.essence == type }?.quality ?? 0 }
+        let accepted = headers.accept
+        func quality(_ type: String) -> Int { accepted.first { $0.hasEssence(type) }?.quality ?? 0 }
         let partial = quality(Self.pidfDiffType)
         return partial > 0 && partial >= quality(Self.pidfType)
     }
