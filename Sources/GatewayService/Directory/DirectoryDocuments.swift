@@ -57,7 +57,7 @@ final class DocumentedUsers: Sendable {
 
     /// Replaces the users.
     /// - Returns: Documents of all users that had or have some; nil: the user has none any more.
-    func replace(by documents: [String: UserDocuments]) -> [(key: String, documents: UserDocuments?)] {
+    func replace(by documents: [String: UserDocuments]) -> [(user: String, documents: UserDocuments?)] {
         let former = keys.withLock { keys in
             defer { keys = Set(documents.keys) }
             return keys

@@ -205,9 +205,7 @@ package final class RunningGateway: Sendable {
         for shard in server.shards {
             try? await shard.perform { endpoint, now in
                 guard let shard = endpoint as? Gateway else { return }
-                // Documents first: a domain that becomes `unruled: allow` does not show what new rules block.
-                for (key, documents) in changed { shard.use(documents, of: key, at: now) }
-                shard.reconfigure(gateway, mapper: mapper, at: now)
+                shard.reconfigure(gateway, mapper: mapper, documents: changed, at: now)
                 shard.use(directory: users, at: now)
             }.get()
         }

@@ -99,8 +99,8 @@ extension HostedPresentity {
         counters: inout GatewayCounters, at now: Instant
     ) -> RenderedPresence {
         let entity = entity ?? uri
-        // A record for blocked watchers shows nothing of the presentity.
-        let grants = look == nil ? access?.grants : nil
+        // The record of a presentity that never published shows nothing of it; one of a sign-off keeps its static instances.
+        let grants = look == .neverPublished ? nil : access?.grants
         func render(_ source: PresenceSource) -> RenderedPresence {
             translator.render(
                 source, as: plan.format, entity: entity, requested: plan.requested, of: server.user, counters: &counters, at: now)

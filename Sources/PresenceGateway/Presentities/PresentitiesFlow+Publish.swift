@@ -14,6 +14,7 @@ extension PresentitiesFlow {
         var entityTags = presentity.documents.entityTags
         let (operation, tag, expires) = try publish(request, in: &entityTags, at: now)
         let until = DateTime(now + .seconds(expires))
+        let sphere = authorization.dependsOnSphere(presentity.key) ? sphere(of: presentity.key, at: now) : nil
         let isChanged = try accept(operation, entityTags, request.body, until: until, of: presentity, at: now)
         var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
         response.headers.append(.expires, String(expires))
@@ -21,6 +22,8 @@ extension PresentitiesFlow {
         counters.publicationsAccepted += 1
         respond(response, transaction, at: now)
         if isChanged { notePublished(presentity) }
+        // At once, and whether or not the composed document changes: no watcher is shown what the former sphere granted.
+        if let sphere, self.sphere(of: presentity.key, at: now) != sphere { reviewWatchers(of: presentity.key, at: now) }
         table.schedule(presentity)
     }
 

@@ -7,12 +7,19 @@ import XMLCore
 extension Gateway {
     /// Replaces domains, limits and timing. Live dialogs keep their granted lifetimes, but end if the new domains do not permit them;
     /// relayed publications are updated.
-    /// - Parameter mapper: new mapping tables; nil, or equal tables, changes nothing.
-    package func reconfigure(_ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, at now: Instant) {
+    /// - Parameters:
+    ///   - mapper: new mapping tables; nil, or equal tables, changes nothing.
+    ///   - documents: changed documents of users by `aorKey`; nil: the user has none any more. They and the defaults of the domains take
+    ///     effect together, so that no watcher is notified by new rules under old defaults, or the other way round.
+    package func reconfigure(
+        _ configuration: GatewayConfiguration, mapper: PresenceMapper? = nil, documents: [(user: String, documents: UserDocuments?)] = [],
+        at now: Instant
+    ) {
         commitLog.noteInput(at: now)
         let before = self.configuration
         context.use(configuration)
         kernel.use(configuration)
+        for change in documents { flows.presentities.replace(change.documents, of: change.user) }
         flows.border.configure(before: before)
         if configuration.domains != before.domains {
             // Unchanged domains keep the forms that were learned for them.
@@ -26,10 +33,13 @@ extension Gateway {
         keepPartnersAlive(at: now)
         if configuration.domains != before.domains {
             flows.withdrawnRights.withdraw(at: now)
+            // Before anything else notifies watchers.
+            flows.presentities.reviewAllWatchers(at: now)
             flows.presentities.renewDomains(at: now)
             flows.publications.pidf.renewPolicies()
             flows.presentities.blocking.placeAllWatchers(at: now)
-            flows.presentities.reviewAllWatchers(at: now)
+        } else {
+            for change in documents { flows.presentities.reviewWatchers(of: change.user, at: now) }
         }
         if newTables != nil { notifyAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)

@@ -9,7 +9,7 @@ import XMLCore
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Publish a presence document for somebody, once.",
+        abstract: "Publish a presence document of a user, once.",
         discussion: """
             A PIDF document goes as PUBLISH (RFC 3903); a category publication of MS-PRES (root element `publish`) as SERVICE.
             Prints the entity-tag and lifetime, or the answer's document. It stays published until its lifetime ends.

@@ -8,7 +8,7 @@ import SIPTransport
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Subscribe to somebody's presence and print each notification.",
+        abstract: "Subscribe to the presence of a user and print each notification.",
         discussion: """
             Documents go to standard output, one line about each notification to standard error.
             Ctrl-C ends the subscription. Exit code 1 when the other side refuses, 3 when it cannot be reached; a subscription that

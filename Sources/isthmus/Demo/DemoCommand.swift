@@ -57,7 +57,8 @@ struct DemoCommand: AsyncParsableCommand {
         await enterprise.stop()
         guard failures.isEmpty else { throw CommandFailure(.unreachable, failures) }
         transcript.heading("Done: both watchers saw what they should")
-        Terminal.write("   To run the gateway yourself: .build/debug/isthmus serve --config docs/examples/hosted.yaml (see docs/README.md)\n")
+        Terminal.write(
+            "   To run the gateway yourself: .build/debug/isthmus serve --config docs/examples/hosted.yaml (see docs/guide/first-hour.md)\n")
     }
 
     private func showBothFlows(

@@ -124,10 +124,13 @@ final class Bench {
         sort()
     }
 
-    func reconfigure(_ mapper: PresenceMapper? = nil, _ change: (inout GatewayConfiguration) -> Void) {
+    func reconfigure(
+        _ mapper: PresenceMapper? = nil, documents: [(user: String, documents: UserDocuments?)] = [],
+        _ change: (inout GatewayConfiguration) -> Void
+    ) {
         var changed = gateway.configuration
         change(&changed)
-        for gateway in gateways { gateway.reconfigure(changed, mapper: mapper, at: now) }
+        for gateway in gateways { gateway.reconfigure(changed, mapper: mapper, documents: documents, at: now) }
         sort()
     }
 

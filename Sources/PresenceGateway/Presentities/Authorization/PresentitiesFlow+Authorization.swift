@@ -9,11 +9,15 @@ import SIPCore
 ///                                                      --> polite-block:   the record of a presentity that never published
 ///                                                      --> allow:          the granted part
 extension PresentitiesFlow {
-    /// Replaces the documents of a user that decide about its watchers; nil: the user has none. The only input of documents.
+    /// Replaces the documents of a user that decide about its watchers, and notifies these; nil: the user has none.
     func use(_ documents: UserDocuments?, of key: String, at now: Instant) {
-        guard place.has(key) else { return }
-        authorization.use(documents, of: key)
+        replace(documents, of: key)
         reviewWatchers(of: key, at: now)
+    }
+
+    /// Replaces the documents of a user of this shard. The caller reviews the user's watchers.
+    func replace(_ documents: UserDocuments?, of key: String) {
+        if place.has(key) { authorization.use(documents, of: key) }
     }
 
     /// Sphere of a presentity by all of its published documents (RFC 5025 3.1.2).
@@ -32,22 +36,25 @@ extension PresentitiesFlow {
     }
 
     /// Decides again about all watchers of a presentity.
+    ///
+    /// Where rules decide no more, because the domain is not a hosted simple one now, live watches keep the access that they have.
     func reviewWatchers(of key: String, at now: Instant) {
         authorization.beginReview(of: key)
         let records = [table[key]].compactMap(\.self) + blocking.lookRecords(of: key)
+        guard let uri = records.first?.uri, configuration.domain(uri.domainKey)?.unruledHandling != nil else { return }
+        // All watchers before the first of them moves to another of the records.
+        let watchers = records.flatMap { record in record.watchersInOrder.map { (record: record, tag: $0.tag, resource: $0.resource) } }
         var changes: [(tag: String, resource: WatchedResource, former: WatchAccess?)] = []
-        for record in records {
-            for (tag, resource) in record.watchersInOrder {
-                guard let identity = ports.identity(ofDialog: tag) else { continue }
-                let access = authorization.access(
-                    of: RuleWatcher(identity, hidesIdentity: ports.hidesIdentity(ofDialog: tag)), to: key, record.uri, isWatching: true,
-                    at: now)
-                // A blocked watch may be one of a restored dialog, which ends.
-                guard access != resource.access || access?.isBlocked == true else { continue }
-                changes.append((tag, resource, resource.access))
-                resource.permit(access)
-                blocking.move(resource, ofDialog: tag, from: record, for: identity, at: now)
-            }
+        for (record, tag, resource) in watchers {
+            guard let identity = ports.identity(ofDialog: tag) else { continue }
+            let access = authorization.access(
+                of: RuleWatcher(identity, hidesIdentity: ports.hidesIdentity(ofDialog: tag)), to: key, record.uri, isWatching: true,
+                at: now)
+            // A blocked watch may be one of a restored dialog, which ends.
+            guard access != resource.access || access?.isBlocked == true else { continue }
+            changes.append((tag, resource, resource.access))
+            resource.permit(access)
+            blocking.move(resource, ofDialog: tag, from: record, for: identity, at: now)
         }
         for (tag, resource, former) in changes { ports.accessChanged(of: resource, inDialog: tag, from: former, at: now) }
         records.filter(\.isIdle).forEach(settle)

@@ -43,6 +43,7 @@ extension PresenceSubscriptions {
     /// Ends a watch that is not permitted any more; a dialog about one presentity ends with it (RFC 6665 4.1.3, RFC 4662 5.5).
     func withdraw(_ resource: WatchedResource, from watcher: WatcherDialog, because reason: String, at now: Instant) {
         guard watcher.namesResources else { return withdraw(watcher, because: reason, at: now) }
+        guard watcher.resources.contains(where: { $0 === resource }) else { return }
         reject(
             resource, of: watcher, state: "terminated", reason: TerminationReason.rejected.rawValue,
             statusCode: SIPStatus.forbidden.rawValue, because: reason)

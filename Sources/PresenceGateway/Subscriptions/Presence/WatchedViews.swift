@@ -212,7 +212,8 @@ final class WatchedViews: ShardMember {
             if let number = entry.request {
                 if isFirst { answered(number, at: now) }
             } else if let (resource, tag) = entry.viewer, let watcher = self.presence.notifier.dialogs[tag] {
-                let wasPending = resource.access?.isPending == true
+                // A restored resource of a batch or list knows that it is pending, and has no access yet.
+                let wasPending = watcher.namesResources ? resource.isPending : resource.access?.isPending == true
                 resource.watch(by: addressee.watch, showing: presence)
                 if wasPending != addressee.isPending {
                     resource.permit(addressee.isPending ? .confirm : nil)

@@ -256,6 +256,88 @@ struct DecisionChangeTests {
         }
     }
 
+    @Test(
+        "a reload replaces rules and the default of the domain together: a watcher that both restrict is never shown the document",
+        arguments: ["polite-block", "confirm"], [1, 3])
+    func reloadTogether(former: String, shards: Int) throws {
+        let bench = try Authorization.bench(shards: shards) { $0.domains["example.com"]?.unruled = .allow }
+        try bench.use(Authorization.ruled(former), of: Self.alice)
+        Authorization.subscribe(bench)
+        _ = try bench.nextResponse(former == "confirm" ? 202 : 200, at: Bench.simple)
+        _ = try bench.takeNotifies(at: Bench.simple)
+        bench.pass(.seconds(30))
+        bench.reconfigure(documents: [(user: "sip:\(Self.alice)", documents: nil)]) { $0.domains["example.com"]?.unruled = .block }
+        let notify = try Authorization.only(bench)
+        #expect(notify.headers.subscriptionState?.state == .terminated && notify.body.isEmpty)
+
+        // The other way round: a domain that shows everything by default, with rules that come with the default.
+        let other = try Authorization.bench(shards: shards) { $0.domains["example.com"]?.unruled = .confirm }
+        Authorization.subscribe(other)
+        _ = try other.nextResponse(202, at: Bench.simple)
+        _ = try other.takeNotifies(at: Bench.simple)
+        other.pass(.seconds(30))
+        let documents = try Rules.documents([Authorization.ruled("block")], of: Self.alice)
+        other.reconfigure(documents: [(user: "sip:\(Self.alice)", documents: documents)]) { $0.domains["example.com"]?.unruled = .allow }
+        let last = try Authorization.only(other)
+        #expect(last.headers.subscriptionState?.state == .terminated && last.body.isEmpty)
+    }
+
+    @Test("a domain that moves to another server shows live watchers no more than its rules did", arguments: ["polite-block", "confirm"])
+    func domainMoved(handling: String) throws {
+        let bench = try Authorization.bench()
+        try bench.use(Authorization.ruled(handling), of: Self.alice)
+        Authorization.subscribe(bench)
+        _ = try bench.nextResponse(handling == "confirm" ? 202 : 200, at: Bench.simple)
+        _ = try bench.takeNotifies(at: Bench.simple)
+        bench.pass(.seconds(30))
+        bench.reconfigure {
+            $0.domains["example.com"]?.federation.isHosted = false
+            $0.domains["example.com"]?.federation.route = TransportAddress(.tcp, "192.0.2.77", 5060)
+        }
+        bench.pass(.seconds(30))
+        for notify in try bench.takeNotifies(at: Bench.simple) { #expect(!notify.text.contains("busy") && !notify.text.contains("hello")) }
+    }
+
+    @Test("a watcher that becomes blocked is withdrawn once, also where a politely blocked one watches the same presentity")
+    func withdrawnOnce() throws {
+        let bench = try Authorization.bench()
+        let eve = "eve@example.org"
+        let polite = Rules.rule("eve", Rules.one(eve), "polite-block")
+        let listWatcher = Rules.one("dan@example.org")
+        try bench.use(polite, Rules.rule("dan", listWatcher, "allow", Rules.everything), of: Self.alice)
+        _ = try Authorization.watch(bench, eve)
+        ListWatcherTests.subscribe(bench, [Self.alice, Authorization.silent])
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        _ = try bench.takeNotifies(at: Bench.simple)
+        bench.pass(.seconds(30))
+        let before = bench.gateway.counts.watchedResources
+        try bench.use(polite, Rules.rule("dan", listWatcher, "block"), of: Self.alice)
+        bench.pass(.seconds(30))
+        #expect(bench.gateway.counts.watchedResources == before - 1)
+        #expect(try bench.takeNotifies(at: Bench.simple).count == 1)
+    }
+
+    @Test("a pending resource of a batch and of a list follows a decision that changed while the gateway was down", arguments: [1, 3])
+    func restartGranted(shards: Int) throws {
+        let bench = try Authorization.bench(shards: shards, store: MemoryStore())
+        let watcher = try Self.enterpriseWatcher(bench)
+        try bench.use(Authorization.ruled("confirm"), of: Self.alice)
+        bench.send(bench.batch(watcher, .subscribe(Self.alice, Authorization.silent)), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        ListWatcherTests.subscribe(bench, [Self.alice, Authorization.silent])
+        _ = try bench.nextResponse(200, at: Bench.simple)
+        _ = try bench.takeNotifies()
+        bench.pass(.seconds(60))
+        bench.settle()
+        bench.clear()
+        let documents = try Rules.documents([Authorization.ruled("allow")], of: Self.alice)
+        bench.prepareNext { $0.use(documents, of: "sip:\(Self.alice)", at: bench.now) }
+        try bench.restart()
+        bench.pass(.seconds(120))
+        #expect(try bench.takeNotifies(at: Bench.enterprise).contains { $0.text.contains("6500") })
+        #expect(try bench.takeNotifies(at: Bench.simple).contains { $0.text.contains("busy") })
+    }
+
     @Test("a pending watcher is pending after a restart, without another NOTIFY, and the grant sends the document", arguments: [1, 3])
     func restartPending(shards: Int) throws {
         let bench = try Authorization.bench(shards: shards, store: MemoryStore())

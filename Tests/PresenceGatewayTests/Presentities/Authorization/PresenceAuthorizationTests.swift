@@ -241,13 +241,27 @@ struct PresenceAuthorizationTests {
         #expect(categories.contains("<availability>6500</availability>") && !categories.contains("hello"))
         Self.subscribe(bench, "eve@example.org")
         _ = try bench.nextResponse(403, at: Bench.simple)
-        // Changes are filtered too, and one that the watcher may not see sends nothing.
-        bench.sendPublish(Self.alice, Bench.pidf(Self.alice, activity: "away", note: "secret"))
+    }
+
+    @Test("RFC 5025 3.3 allow: changes are filtered too, and one that the watcher may not see sends nothing [R643]")
+    func grantedChanges() throws {
+        let bench = Bench { $0.domains["example.com"]?.unruled = nil }
+        bench.sendPublish(Self.alice, Bench.pidf(Self.alice, activity: "busy", note: "hello"), expires: 3_600)
+        let tag = try #require(try bench.nextResponse(200, at: Bench.endpoint).headers.first(.sipETag))
+        try bench.use(
+            Rules.rule("ann", Rules.one(Self.ann), "allow", Rules.services),
+            Rules.rule("ulla", Rules.one(Self.ulla), "allow", Rules.activities), of: Self.alice)
+        _ = try Self.watch(bench)
+        bench.send(bench.categorySubscribe(Self.ulla, to: Self.alice), from: Bench.enterprise)
+        _ = try bench.nextResponse(200, at: Bench.enterprise)
+        _ = try bench.takeNotifies()
+        bench.pass(.seconds(30))
+        bench.sendPublish(Self.alice, Bench.pidf(Self.alice, activity: "away", note: "secret"), ifMatch: tag)
         _ = try bench.nextResponse(200, at: Bench.endpoint)
-        bench.pass(.seconds(10))
-        for notify in try bench.takeNotifies(at: Bench.simple) + bench.takeNotifies() {
-            #expect(!notify.text.contains("secret") && !notify.text.contains("hello"))
-        }
+        bench.pass(.seconds(30))
+        #expect(try bench.takeNotifies(at: Bench.simple).isEmpty)
+        let ulla = try Self.only(bench, at: Bench.enterprise)
+        #expect(ulla.text.contains("<availability>15500</availability>") && !ulla.text.contains("secret"))
     }
 
     @Test("RFC 5025 3.3 an allowed watcher without permissions sees the document without components")
