@@ -58,7 +58,8 @@ struct DemoCommand: AsyncParsableCommand {
         guard failures.isEmpty else { throw CommandFailure(.unreachable, failures) }
         transcript.heading("Done: both watchers saw what they should")
         Terminal.write(
-            "   To run the gateway yourself: .build/debug/isthmus serve --config docs/examples/hosted.yaml (see docs/guide/first-hour.md)\n")
+            "   To run the gateway yourself: .build/debug/isthmus serve --config docs/examples/hosted.yaml (see docs/guide/first-hour.md)\n"
+        )
     }
 
     private func showBothFlows(
