@@ -36,21 +36,11 @@ public struct FederatedDomain: Hashable, Sendable {
         var trust: DomainTrust
     }
 
-    private final class Storage: Hashable, Sendable {
-        let values: Values
-
-        init(_ values: Values) { self.values = values }
-
-        static func == (left: Storage, right: Storage) -> Bool { left === right || left.values == right.values }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(values) }
-    }
-
-    private var storage: Storage
+    private var shared: SharedValues<Values>
 
     private var values: Values {
-        _read { yield storage.values }
-        set { storage = Storage(newValue) }
+        _read { yield shared.values }
+        set { shared.values = newValue }
     }
 
     /// The presence model of the domain.
@@ -105,7 +95,7 @@ public struct FederatedDomain: Hashable, Sendable {
     }
     /// Peers of the domain, and their rights.
     public var trust: DomainTrust {
-        _read { yield storage.values.trust }
+        _read { yield shared.values.trust }
         set { values.trust = newValue }
     }
 
@@ -114,7 +104,7 @@ public struct FederatedDomain: Hashable, Sendable {
         side: DomainSide, isHosted: Bool = false, route: TransportAddress? = nil, certificate: PeerExpectation? = nil,
         network: DomainNetwork = .federated, refusal: SIPStatus? = nil, poolFQDN: String? = nil, trust: DomainTrust = DomainTrust()
     ) {
-        storage = Storage(
+        shared = SharedValues(
             Values(
                 side: side, isHosted: isHosted, route: route, certificate: certificate, network: network, refusal: refusal,
                 poolFQDN: poolFQDN, trust: trust))

@@ -27,26 +27,16 @@ public struct DomainConfiguration: Hashable, Sendable {
         var credentials: PartnerCredentials?
     }
 
-    private final class Storage: Hashable, Sendable {
-        let values: Values
-
-        init(_ values: Values) { self.values = values }
-
-        static func == (left: Storage, right: Storage) -> Bool { left === right || left.values == right.values }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(values) }
-    }
-
-    private var storage: Storage
+    private var shared: SharedValues<Values>
 
     private var values: Values {
-        _read { yield storage.values }
-        set { storage = Storage(newValue) }
+        _read { yield shared.values }
+        set { shared.values = newValue }
     }
 
     /// Agreement with the domain: presence model, next hops, network, peers and rights.
     package var federation: FederatedDomain {
-        _read { yield storage.values.federation }
+        _read { yield shared.values.federation }
         set { values.federation = newValue }
     }
     /// Profile of PIDF written to the domain. By default, enterprise partners get the one tuple of MS-PRES 2.2.2.8, others RFC 4480, which
@@ -136,7 +126,7 @@ public struct DomainConfiguration: Hashable, Sendable {
         let federation = FederatedDomain(
             side: side, isHosted: hosted, route: route, network: network, refusal: refuse.map { SIPStatus(rawValue: $0) },
             poolFQDN: poolFqdn)
-        storage = Storage(
+        shared = SharedValues(
             Values(
                 federation: federation, profile: profile, isLossless: lossless, upstream: upstream,
                 requiresRegistration: requiresRegistration, unruled: unruled))
