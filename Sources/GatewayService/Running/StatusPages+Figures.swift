@@ -107,11 +107,11 @@ extension StatusPages {
     /// Histograms of durations.
     static func durations(_ durations: GatewayDurations, lateness: DurationHistogram) -> [Metric] {
         func histogram(_ name: String, _ help: String, _ values: DurationHistogram) -> Metric {
-            func seconds(_ span: TimeSpan) -> Double { Double(span.nanoseconds) / 1e9 }
-            return Metric(
+            Metric(
                 "isthmus_\(name)_seconds", help: help,
                 distributions: [
-                    .init(bounds: DurationHistogram.bounds.map(seconds), counts: values.counts, sum: seconds(values.sum))
+                    .init(
+                        bounds: DurationHistogram.bounds.map(\.fractionalSeconds), counts: values.counts, sum: values.sum.fractionalSeconds)
                 ])
         }
         return [
@@ -120,4 +120,9 @@ extension StatusPages {
             histogram("loop_lateness", "Delay of an event loop at each of its turns.", lateness),
         ]
     }
+}
+
+extension TimeSpan {
+    /// Length in seconds, the base unit of metrics.
+    var fractionalSeconds: Double { Double(nanoseconds) / 1e9 }
 }

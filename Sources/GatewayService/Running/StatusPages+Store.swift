@@ -5,14 +5,13 @@ import Storage
 extension StatusPages {
     /// Metrics of the store: its queue and its transactions.
     static func storeMetrics(_ statistics: StoreWorker.Statistics) -> [Metric] {
-        func seconds(_ span: TimeSpan) -> Double { Double(span.nanoseconds) / 1e9 }
-        return [
+        [
             Metric(
                 "isthmus_store_requests_waiting", .gauge, help: "Requests to the store without a result.", value: Double(statistics.waiting)
             ),
             Metric(
                 "isthmus_store_oldest_wait_seconds", .gauge, help: "Age of the oldest request without a result.",
-                value: seconds(statistics.oldestWait)),
+                value: statistics.oldestWait.fractionalSeconds),
             Metric(
                 "isthmus_store_commits_total", .counter, help: "Commits with a result, failed ones included.",
                 value: Double(statistics.commits)),
@@ -21,7 +20,8 @@ extension StatusPages {
                 value: Double(statistics.transactions)),
             Metric(
                 "isthmus_store_transaction_seconds", .gauge,
-                help: "Duration of the last transaction, with its wait for other processes.", value: seconds(statistics.lastTransaction)),
+                help: "Duration of the last transaction, with its wait for other processes.",
+                value: statistics.lastTransaction.fractionalSeconds),
         ]
     }
 }
