@@ -72,11 +72,11 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
     }
 
     /// Whether the table has no room for a presentity that a watcher would need.
-    func isFull(for watcher: WatcherIdentity, of key: String) -> Bool {
+    func isFull(for watcher: WatcherIdentity, hidesIdentity: Bool, of key: String) -> Bool {
         guard isFull else { return false }
         let access = SIPURI(key).flatMap { uri in
             authorization.access(
-                of: RuleWatcher(watcher, hidesIdentity: false), to: key, uri, isWatching: false, at: commitLog.now)
+                of: RuleWatcher(watcher, hidesIdentity: hidesIdentity), to: key, uri, isWatching: false, at: commitLog.now)
         }
         return !blocking.hasRecord(of: key, for: watcher, access)
     }

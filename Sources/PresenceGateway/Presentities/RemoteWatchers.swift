@@ -78,7 +78,7 @@ final class RemoteWatchers: ShardMember {
     private func check(_ watch: Watch, at now: Instant) throws(Refusal) {
         try kernel.checkStore(changesNothing: watch.isPoll && watch.subscriber == nil, at: now)
         let isTooMany =
-            presentities.isFull(for: watch.watcher, of: watch.key)
+            presentities.isFull(for: watch.watcher, hidesIdentity: watch.hidesIdentity, of: watch.key)
             || count(of: watch.key) + presentities.ports.dialogCount(of: watch.key) >= configuration.limits.subscriptionsPerPresentity
         guard isTooMany else { return }
         counters.limitsReached += 1

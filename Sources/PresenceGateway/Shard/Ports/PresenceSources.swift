@@ -41,8 +41,8 @@ extension PresenceSources: HostedSources {
         !place.has(key) && configuration.domain(presentity.domainKey).map { $0.hosted && $0.refuse == nil } ?? false
     }
 
-    func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity) -> Bool {
-        !place.has(presentity) || !flows.presentities.isFull(for: watcher, of: presentity)
+    func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity, hidesIdentity: Bool) -> Bool {
+        !place.has(presentity) || !flows.presentities.isFull(for: watcher, hidesIdentity: hidesIdentity, of: presentity)
     }
 
     func remoteWatcherCount(of presentity: String) -> Int { flows.presentities.remoteWatchers.count(of: presentity) }

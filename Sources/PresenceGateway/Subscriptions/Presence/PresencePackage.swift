@@ -33,7 +33,8 @@ final class PresencePackage: EventPackage {
         }
         let loopMarkers = try HopMark(node: presence.configuration.nodeName, presentity: parties.presentityKey).passOn(request.headers)
         if !isBatch, !isList { try presence.admission.checkRights(watcher: parties.watcher, presentity: parties.presentity) }
-        try presence.checkWatchLimits(parties, isBatch || isList ? [] : wanted)
+        try presence.checkWatchLimits(
+            parties, hidesIdentity: RequestScreening.hidesIdentity(request.headers), isBatch || isList ? [] : wanted)
         if !isBatch, !isList {
             try presence.admission.checkPartner(of: parties.watcher, flow, watching: wanted.map(\.key), countedFor: nil)
         }

@@ -50,13 +50,16 @@ extension PresenceSubscriptions {
     // MARK: limits
 
     /// Checks the limits of the watched presentities.
-    func checkWatchLimits(_ parties: RequestScreening.Parties, _ wanted: [CategoryRequest.Resource]) throws(Refusal) {
+    /// - Parameter hidesIdentity: whether the watcher asked for privacy of its identity (RFC 3325 9.3).
+    func checkWatchLimits(
+        _ parties: RequestScreening.Parties, hidesIdentity: Bool, _ wanted: [CategoryRequest.Resource]
+    ) throws(Refusal) {
         let limits = configuration.limits
         if watchedResources + wanted.count > limits.watchedResources {
             throw notifier.tooMany("too many watched presentities on this node")
         }
         let identity = WatcherIdentity(parties.watcher, network: parties.watcherDomain.network)
-        for resource in wanted where isCrowdedOut(resource.uri, resource.key, for: identity) {
+        for resource in wanted where isCrowdedOut(resource.uri, resource.key, for: identity, hidesIdentity) {
             throw notifier.tooMany("too many presentities on this node")
         }
         for resource in wanted where watcherCount(of: resource) >= limits.subscriptionsPerPresentity {
@@ -70,9 +73,9 @@ extension PresenceSubscriptions {
     }
 
     /// Whether a presentity cannot be watched because the table that it would need an entry in is full.
-    private func isCrowdedOut(_ uri: SIPURI, _ key: String, for watcher: WatcherIdentity) -> Bool {
+    private func isCrowdedOut(_ uri: SIPURI, _ key: String, for watcher: WatcherIdentity, _ hidesIdentity: Bool) -> Bool {
         guard let domain = configuration.domain(uri.domainKey), domain.refuse == nil else { return false }
-        return domain.hosted ? !hosted.hasRoom(for: key, watchedBy: watcher) : !remote.hasRoom
+        return domain.hosted ? !hosted.hasRoom(for: key, watchedBy: watcher, hidesIdentity: hidesIdentity) : !remote.hasRoom
     }
 
     // MARK: sources
@@ -88,7 +91,7 @@ extension PresenceSubscriptions {
             dialogsOfPresentity[resource.key, default: 0] + hosted.remoteWatcherCount(of: resource.key)
                 > configuration.limits.subscriptionsPerPresentity
                 || watchedResources > configuration.limits.watchedResources
-                || isCrowdedOut(resource.uri, resource.key, for: watcher.identity)
+                || isCrowdedOut(resource.uri, resource.key, for: watcher.identity, watcher.hidesIdentity)
         {
             counters.limitsReached += 1
             reject(resource, of: watcher, state: "terminated", reason: "quotaExceeded", statusCode: 413)

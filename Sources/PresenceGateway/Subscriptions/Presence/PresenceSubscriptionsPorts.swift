@@ -40,7 +40,7 @@ protocol HostedSources: AnyObject {
     func isElsewhere(_ presentity: SIPURI, _ key: String) -> Bool
 
     /// Whether the table of presentities has an entry, or room for one, as the watcher sees it.
-    func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity) -> Bool
+    func hasRoom(for presentity: String, watchedBy watcher: WatcherIdentity, hidesIdentity: Bool) -> Bool
 
     /// Number of watchers of a presentity of this shard with dialogs in other shards.
     func remoteWatcherCount(of presentity: String) -> Int

@@ -135,7 +135,7 @@ final class WatchedViews: ShardMember {
         prepared = Dictionary(
             request.watches.compactMap { id in entries[id].map { ($0.draft.key, id) } }, uniquingKeysWith: { first, _ in first })
         isServing = true
-        // What was read of the request is as it was, unless the settings are others.
+        // The parsed request is valid while configuration and directory are the same.
         let opened = request.generation == context.generation ? request.opened : nil
         presence.notifier.serve(request.request, request.transaction, request.flow, opened, at: now)
         (isServing, prepared) = (false, [:])
@@ -286,8 +286,8 @@ private final class ParkedSubscribe {
     let flow: Flow
     /// Local tag of its dialog; nil: outside a dialog.
     let dialog: String?
-    /// What the package has read of it outside a dialog, by the settings of ``generation``; nil: it is read again. A subscription to a
-    /// single presentity is, because its limits are checked while it is read.
+    /// The parsed request outside a dialog, valid in ``generation``; nil: parse it again. A subscription to a single presentity is parsed
+    /// again, because the parser checks its limits.
     let opened: OpenedSubscription?
     /// ``ShardContext/generation`` when it was read.
     let generation: Int

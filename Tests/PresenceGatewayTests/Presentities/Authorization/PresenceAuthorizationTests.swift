@@ -92,7 +92,7 @@ struct PresenceAuthorizationTests {
         _ = try bench.nextResponse(202, at: Bench.simple)
         let pending = try Self.only(bench)
         #expect(pending.headers.subscriptionState?.state == .pending && pending.body.isEmpty)
-        // What the presentity publishes meanwhile is not shown.
+        // Publications meanwhile are not shown.
         bench.sendPublish(Self.alice, Bench.pidf(Self.alice, activity: "away"))
         _ = try bench.nextResponse(200, at: Bench.endpoint)
         bench.pass(.seconds(60))
@@ -340,6 +340,23 @@ struct PresenceAuthorizationTests {
         _ = try Self.watch(bench)
         Self.subscribe(bench, extra: "Privacy: id\r\n")
         _ = try bench.nextResponse(202, at: Bench.simple)
+    }
+
+    @Test("RFC 3325 9.3 a full table answers a politely blocked anonymous watcher as it does for a user that never published")
+    func anonymousInFullTable() throws {
+        let bench = try Self.bench { $0.limits.presentities = 1 }
+        try bench.use(
+            Rules.rule("ann", Rules.one(Self.ann), "allow", Rules.everything),
+            Rules.rule("anonymous", "<ocp:anonymous-request/>", "polite-block"), of: Self.alice)
+        // The same watcher is allowed by name, and alice has an entry.
+        _ = try Self.watch(bench)
+        var statuses: [Int] = []
+        for user in [Self.silent, Self.alice] {
+            Self.subscribe(bench, to: user, extra: "Privacy: id\r\n")
+            guard case .response(let response) = try bench.next(at: Bench.simple) else { throw Bench.Unexpected() }
+            statuses.append(response.status.rawValue)
+        }
+        #expect(statuses[0] >= 400 && statuses[0] == statuses[1], "\(statuses)")
     }
 
     @Test("RFC 5025 3 rules of a user decide about nobody else's watchers, and none about those of an enterprise domain")
