@@ -263,7 +263,8 @@ public struct TransactionLayer: Sendable {
 
     /// Id that a branch contains; nil if it contains none.
     func client(ofBranch branch: String) -> UInt64? {
-        branch.utf8.lastIndex(of: 0x2E).flatMap { UInt64(branch[branch.utf8.index(after: $0)...], radix: 32) }
+        var branch = branch
+        return branch.withUTF8 { Branch.id($0, $0.indices) }
     }
 
     /// Whether a request was sent: false while the transport has no connection for it.

@@ -50,11 +50,15 @@ final class PresenceAuthorization: ShardMember {
         init(_ key: String, _ documents: UserDocuments, _ canonical: @escaping @Sendable (SIPURI) -> SIPURI) {
             self.key = key
             self.documents = documents
-            rules = CompiledRules(documents.rules, lists: documents.lists, canonical: canonical)
+            rules = Self.compiled(documents, canonical)
         }
 
-        func compile(_ canonical: @escaping @Sendable (SIPURI) -> SIPURI) {
-            rules = CompiledRules(documents.rules, lists: documents.lists, canonical: canonical)
+        func compile(_ canonical: @escaping @Sendable (SIPURI) -> SIPURI) { rules = Self.compiled(documents, canonical) }
+
+        private static func compiled(
+            _ documents: UserDocuments, _ canonical: @escaping @Sendable (SIPURI) -> SIPURI
+        ) -> CompiledRules {
+            CompiledRules(documents.rules, lists: documents.lists, canonical: canonical)
         }
 
         /// Forgets what earlier decisions depended on, before all watchers are decided about again.

@@ -37,7 +37,7 @@ extension PresentitiesFlow {
 
     /// Decides again about all watchers of a presentity.
     ///
-    /// Where rules decide no more, because the domain is not a hosted simple one now, live watches keep the access that they have.
+    /// If the domain is no longer a hosted SIMPLE domain, rules do not decide, and live watches keep their access.
     func reviewWatchers(of key: String, at now: Instant) {
         authorization.beginReview(of: key)
         let records = [table[key]].compactMap(\.self) + blocking.lookRecords(of: key)
