@@ -24,7 +24,7 @@ struct RouteCommand: AsyncParsableCommand {
     var uri: String
     @Flag(help: "Ask the Domain Name System for the servers.")
     var dns = false
-    @Option(help: ArgumentHelp("A watcher: say what he may.", valueName: "uri"))
+    @Option(help: ArgumentHelp("A watcher: print its rights and limits.", valueName: "uri"))
     var from: String?
     @OptionGroup var file: ConfigurationOption
 

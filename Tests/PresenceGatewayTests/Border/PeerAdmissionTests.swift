@@ -4,7 +4,7 @@ import Testing
 
 @testable import PresenceGateway
 
-/// What is kept of a checked peer is not used after what the check depends on has changed.
+/// The remembered result of a peer check is not used after a change of its inputs.
 @Suite struct PeerAdmissionTests {
     private static let server = "192.0.2.20"
     private static let user = SIPURI(user: "carol", host: "example.org")

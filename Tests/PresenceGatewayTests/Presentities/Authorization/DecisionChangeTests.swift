@@ -11,7 +11,7 @@ struct DecisionChangeTests {
     typealias Authorization = PresenceAuthorizationTests
     static let alice = Authorization.alice
 
-    /// What a watcher of a single presentity is sent by a change of its handling: the state, and a text in the body; empty: no body.
+    /// NOTIFY to a watcher of a single presentity after a change of its handling: state, and text of the body; empty: no body.
     static let transitions: [(from: String, to: String, state: SubscriptionState.State, text: String)] = [
         ("allow", "block", .terminated, ""), ("allow", "confirm", .pending, ""), ("allow", "polite-block", .active, "closed"),
         ("polite-block", "block", .terminated, ""), ("polite-block", "confirm", .pending, ""), ("polite-block", "allow", .active, "busy"),

@@ -47,7 +47,7 @@ struct PoliteRulesTests {
         }
     }
 
-    /// What each watcher was sent, by its number.
+    /// Messages to each watcher, by its number.
     /// - Parameter flaw: the handling in place of polite-block, for the test of the comparison.
     static func play(_ history: History, isBlocked: Bool, shards: Int, flaw: String? = nil) -> [RecordingWatcher] {
         let rig = BlockedRig(shards: shards, isKept: !history.restartsAt.isEmpty, directory: .none) {
