@@ -1,22 +1,24 @@
 /// FNV-1a hash with 64 bits: fast, without a key, equal in every process and version. Not for tables that an attacker can fill with
 /// chosen keys.
 package struct FNV1a: Hashable, Sendable {
+    @usableFromInline var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+
     /// The hash of the octets added so far.
-    package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+    @inlinable package var value: UInt64 { hash }
 
     /// Creates the hash of no octets.
-    package init() {}
+    @inlinable package init() {}
 
     /// Creates the hash of a sequence of octets.
-    package init(of octets: some Sequence<UInt8>) { add(octets) }
+    @inlinable package init(of octets: some Sequence<UInt8>) { add(octets) }
 
     /// Adds octets in order.
-    package mutating func add(_ octets: some Sequence<UInt8>) {
+    @inlinable package mutating func add(_ octets: some Sequence<UInt8>) {
         for octet in octets { add(word: UInt64(octet)) }
     }
 
     /// Adds 64 bits in one step; differs from adding their eight octets.
-    package mutating func add(word: UInt64) { value = (value ^ word) &* 0x100_0000_01B3 }
+    @inlinable package mutating func add(word: UInt64) { hash = (hash ^ word) &* 0x100_0000_01B3 }
 }
 
 /// FNV-1a hash with 32 bits; see ``FNV1a``.
@@ -30,5 +32,9 @@ package enum FNV1a32 {
     }
 
     /// Returns the hash of a sequence of octets.
-    @inlinable package static func hash(_ octets: some Sequence<UInt8>) -> UInt32 { octets.reduce(seed, step) }
+    @inlinable package static func hash(_ octets: some Sequence<UInt8>) -> UInt32 {
+        var hash = seed
+        for octet in octets { hash = step(hash, octet) }
+        return hash
+    }
 }
