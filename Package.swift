@@ -99,7 +99,7 @@ var targets: [Target] = [
         "PresenceGateway",
         [
             "ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence",
-            "PresenceMapping", "FederationRouting", "Registration", "UserDirectory",
+            "PresenceMapping", "FederationRouting", "Registration", "UserDirectory", "XCAP",
         ]),
     // tests
     module("ScriptedPeers", ["ByteCoding", "PresenceDocuments", "SIPCore", "XMLCore"]),

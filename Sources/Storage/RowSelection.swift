@@ -64,6 +64,7 @@ extension StoreKey {
         case .bridge(let user): ("bridge", RowSelection(["user": user]))
         case .shownWatcher(let presentity, let watcher): ("shown_watcher", RowSelection(["presentity": presentity, "watcher": watcher]))
         case .signOff(let presentity, let number): ("sign_off", RowSelection(["presentity": presentity, "number": number]))
+        case .document(let user, let auid, let name): ("document", RowSelection(["user": user, "auid": auid, "name": name]))
         }
     }
 }

@@ -144,6 +144,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
                     + BridgeTable.load(database).map(StoreRecord.bridge)
                     + ShownWatcherTable.load(database).map(StoreRecord.shownWatcher)
                     + SignOffTable.load(database).map(StoreRecord.signOff)
+                    + DocumentTable.load(database).map(StoreRecord.document)
             }
         } catch {
             throw Self.failure(error, path)
@@ -241,6 +242,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
         case .bridge(let stored): try BridgeTable.put(stored, database)
         case .shownWatcher(let stored): try ShownWatcherTable.put(stored, database)
         case .signOff(let stored): try SignOffTable.put(stored, database)
+        case .document(let stored): try DocumentTable.put(stored, database)
         }
     }
 
@@ -269,6 +271,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
         case .bridge: try BridgeTable.load(database, row).map(StoreRecord.bridge)
         case .shownWatcher: try ShownWatcherTable.load(database, row).map(StoreRecord.shownWatcher)
         case .signOff: try SignOffTable.load(database, row).map(StoreRecord.signOff)
+        case .document: try DocumentTable.load(database, row).map(StoreRecord.document)
         }
     }
 
@@ -287,6 +290,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
         case .bridge: try BridgeTable.load(database, in: slice).map(StoreRecord.bridge)
         case .shownWatcher: try ShownWatcherTable.load(database, rows).map(StoreRecord.shownWatcher)
         case .signOff: try SignOffTable.load(database, rows).map(StoreRecord.signOff)
+        case .document: try DocumentTable.load(database, rows).map(StoreRecord.document)
         }
     }
 

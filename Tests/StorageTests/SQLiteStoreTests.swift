@@ -111,7 +111,7 @@ struct SQLiteStoreTests {
                 let user = "sip:u\(Int.random(in: 0..<3, using: &random))@example.com"
                 let name = "n\(Int.random(in: 0..<3, using: &random))"
                 let record: StoreRecord =
-                    switch Int.random(in: 0..<10, using: &random) {
+                    switch Int.random(in: 0..<11, using: &random) {
                     case 0: Records.presentity(user, isSimpleNewer: Bool.random(using: &random))
                     case 1: Records.publication(user, name)
                     case 2: Records.dialog(name, resources: Int.random(in: 0..<4, using: &random))
@@ -123,6 +123,7 @@ struct SQLiteStoreTests {
                             name, resources: Int.random(in: 0..<3, using: &random), isResting: Bool.random(using: &random))
                     case 7: Records.shownWatcher(user, name, signOff: Bool.random(using: &random) ? 1 : nil)
                     case 8: Records.signOff(user, UInt32.random(in: 1...2, using: &random))
+                    case 9: Records.document(user, name)
                     default: Records.accessList(user, UInt32.random(in: 0...9, using: &random))
                     }
                 changes[record.key] = Int.random(in: 0..<3, using: &random) == 0 ? .remove(record.key) : .put(record)
@@ -287,7 +288,7 @@ struct SQLiteStoreTests {
         PartitionSliceTests.tables.map { "DROP INDEX \($0)_part; ALTER TABLE \($0) DROP COLUMN part;" }.joined()
         + "PRAGMA user_version = 5"
 
-    @Test("a file of any older version opens, keeps what it had, and takes what came later", arguments: 1...5)
+    @Test("a file of any older version opens, keeps what it had, and takes what came later", arguments: 1...6)
     func olderVersion(_ first: Int) throws {
         let scratch = try Scratch()
         let before: Set<StoreRecord> = [Records.dialog("d1", resources: 2), Records.contacts("sip:a@example.com", 3)]
@@ -296,9 +297,11 @@ struct SQLiteStoreTests {
             try store.commit(before.map(StoreChange.put))
         }
         // As that version left it.
-        let added = [2: ["bridge_item", "bridge"], 3: ["leg_resource", "leg"], 4: ["clock"], 5: ["shown_watcher", "sign_off"]]
+        let added = [
+            2: ["bridge_item", "bridge"], 3: ["leg_resource", "leg"], 4: ["clock"], 5: ["shown_watcher", "sign_off"], 7: ["document"],
+        ]
         try DatabaseQueue(path: scratch.path).write { database in
-            try database.execute(sql: Self.withoutPartitions)
+            if first < 6 { try database.execute(sql: Self.withoutPartitions) }
             for table in added.filter({ $0.key > first }).values.joined() { try database.execute(sql: "DROP TABLE \(table)") }
             try database.execute(sql: "PRAGMA user_version = \(first)")
         }
@@ -308,7 +311,7 @@ struct SQLiteStoreTests {
         try store.commit([.put(Records.upstreamSubscription("l1", resources: 2)), .remove(.dialog("d1"))])
         #expect(try Set(store.load()) == [Records.upstreamSubscription("l1", resources: 2), Records.contacts("sip:a@example.com", 3)])
         let version = try DatabaseQueue(path: scratch.path).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-        #expect(version == 6)
+        #expect(version == 7)
     }
 
     @Test("a change of one item of a bridge writes that item, and not the documents of the others")

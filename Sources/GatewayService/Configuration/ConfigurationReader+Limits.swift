@@ -22,6 +22,8 @@ extension ConfigurationReader {
             ("directory-search-conditions", \.directorySearchConditions),
             ("directory-searches-per-second", \.directorySearchesPerSecond), ("journal-entries", \.journalEntries),
             ("publication-bridges", \.publicationBridges), ("shown-watchers", \.shownWatchers), ("sign-offs", \.signOffs),
+            ("documents", \.documents), ("documents-per-user", \.documentsPerUser),
+            ("document-bytes-per-user", \.documentBytesPerUser), ("document-requests-per-second", \.documentRequestsPerSecond),
         ]
         let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
             ("authentication-failures", \.failures), ("security-associations", \.associations),

@@ -151,6 +151,8 @@ final class StatusPages: Sendable {
             ("bodies_encoded", \.bodiesEncoded), ("bodies_shared", \.bodiesShared), ("log_records_dropped", \.logRecordsDropped),
             ("requests_authenticated", \.requestsAuthenticated), ("requests_challenged", \.requestsChallenged),
             ("authentication_failures", \.authenticationFailures),
+            ("document_requests", \.documentRequests), ("document_changes", \.documentChanges),
+            ("document_requests_refused", \.documentRequestsRefused),
             ("commits_failed", \.commitsFailed),
             ("name_questions", \.nameQuestions), ("name_cache_hits", \.nameCacheHits), ("name_failures", \.nameFailures),
             ("hop_failovers", \.hopFailovers), ("hops_not_located", \.hopsNotLocated),
