@@ -166,12 +166,17 @@ if !coreOnly {
         module("Storage", ["PresenceGateway", "SIPCore", .product(name: "GRDB", package: "GRDB.swift")]),
         .systemLibrary(name: "CLDAP", pkgConfig: "ldap", providers: [.apt(["libldap-dev"])]),
         module("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
+        module(
+            "HTTPTransport",
+            [log, .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl")] + nio),
         module("Administration", ["ByteCoding", log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
         // service
         module(
             "GatewayService",
             [
-                "SIPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway", "PresenceMapping",
+                "SIPTransport", "HTTPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway",
+                "PresenceMapping",
+                "XCAP",
                 "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", log,
                 .product(name: "Yams", package: "Yams"),
             ] + nio),

@@ -54,8 +54,10 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
             let method = XCAPMethod(rawValue: received.method)
             let resolved = try processor.resolve(method, target: received.target)
             usage = resolved.usage
+            // RFC 7231 3.1.1.5: a whole document without Content-Type, as `curl -T` sends it, is taken as the type of its usage.
+            let type = received.contentType ?? (resolved.uri.node == nil ? usage.mediaType : nil)
             request = XCAPRequest(
-                method, resolved.uri, contentType: received.contentType,
+                method, resolved.uri, contentType: type,
                 conditions: try XCAPConditions(ifMatch: received.ifMatch, ifNoneMatch: received.ifNoneMatch, limits: processor.limits),
                 body: received.body)
         } catch {

@@ -51,6 +51,9 @@ public final class TLSService: Sendable {
 
     var generation: TLSGeneration { state.withLock { $0.generation } }
 
+    /// Context for HTTP servers with the present certificates, without client certificates.
+    package var webContext: NIOSSLContext { generation.webServer }
+
     /// Number of times the settings were replaced.
     var reloads: UInt64 { state.withLock { $0.reloads } }
 
