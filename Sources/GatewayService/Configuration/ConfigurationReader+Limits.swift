@@ -1,3 +1,4 @@
+import HTTPTransport
 import PresenceGateway
 import SIPSecurity
 import SIPTransport
@@ -30,7 +31,13 @@ extension ConfigurationReader {
             ("security-associations-per-user", \.associationsPerUser), ("digest-nonces", \.nonces),
             ("tls-handshakes", \.handshakes), ("tls-handshakes-per-address", \.handshakesPerSource),
         ]
-        guard let fields = limits.fields(paths.map(\.0) + signIn.map(\.0)) else { return }
+        let http: [(String, WritableKeyPath<HTTPOptions, Int>)] = [
+            ("http-connections", \.connections), ("http-connections-per-address", \.connectionsPerAddress),
+        ]
+        guard let fields = limits.fields(paths.map(\.0) + signIn.map(\.0) + http.map(\.0)) else { return }
+        for (name, path) in http {
+            if let value = fields[name]?.integer(1...1_000_000) { configuration.documents?.options[keyPath: path] = value }
+        }
         for (name, path) in paths {
             if let value = fields[name]?.integer(1...100_000_000) { configuration.core.limits[keyPath: path] = value }
         }

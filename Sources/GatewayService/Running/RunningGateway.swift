@@ -1,4 +1,5 @@
 import Administration
+import HTTPTransport
 import Logging
 import NIOCore
 import NameResolution
@@ -22,6 +23,7 @@ package final class RunningGateway: Sendable {
     private let names: NameResolver
     private let store: StoreWorker?
     let feed: DirectoryFeed
+    private let documents: DocumentServer?
 
     /// Starts a gateway.
     /// - Parameter storePatience: longest wait of a commit for another process that has locked the store.
@@ -38,6 +40,7 @@ package final class RunningGateway: Sendable {
         var router = ShardRouter(
             shards: configuration.node.shards, for: configuration.gateway(listeners: [], logLevel: .init(logger.logLevel)))
         let opened = try OpenedStore(configuration.store, for: &router)
+        let serviceURIs = ServiceURIs()
         let names: NameResolver
         do { names = try NameResolver(options: configuration.names) } catch { throw ServiceFailure("dns: \(error)") }
         let store = try opened?.work(patience: storePatience)
@@ -59,7 +62,7 @@ package final class RunningGateway: Sendable {
                         mapper: mapper,
                         shard: context.index,
                         shards: context.count, key: .system(), store: opened?.store, defersCommits: true,
-                        authenticator: authenticator, directory: users, localAddresses: RouteLookup())
+                        authenticator: authenticator, directory: users, serviceURIs: serviceURIs, localAddresses: RouteLookup())
                     if opened != nil { gateway.beginRestart(at: context.now) }
                     return gateway
                 })
@@ -77,14 +80,26 @@ package final class RunningGateway: Sendable {
             await store?.stop()
             throw error
         }
+        let documents: DocumentServer?
+        do throws(ServiceFailure) {
+            documents = try await DocumentServer.start(
+                configuration, on: server, router: router, authenticator: authenticator, tls: tls, logger: logger)
+        } catch {
+            names.stop()
+            await server.stop()
+            await store?.stop()
+            throw error
+        }
         let partners = PartnerStatus(server: server, routes: configuration.routingTable, tls: tls)
         let pages = StatusPages(
-            nodeName: configuration.node.name, server: server, directory: directory, partners: partners, tls: tls, store: store)
+            nodeName: configuration.node.name, server: server, directory: directory, partners: partners, tls: tls, store: store,
+            documents: documents?.http)
         let administration: [AdministrationServer]
         do throws(ServiceFailure) {
             administration = try await listeners(configuration.admin, pages, InspectionPages(server: server, partners: partners), logger)
         } catch {
             names.stop()
+            await documents?.http.stop()
             await server.stop()
             await store?.stop()
             throw error
@@ -96,7 +111,8 @@ package final class RunningGateway: Sendable {
         logger.info("serving", metadata: metadata)
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
-            authenticator: authenticator, tls: tls, names: names, store: store, feed: DirectoryFeed(directory, logger: logger))
+            authenticator: authenticator, tls: tls, names: names, store: store, feed: DirectoryFeed(directory, logger: logger),
+            documents: documents)
         await node.followDirectory(configuration)
         return node
     }
@@ -156,8 +172,10 @@ package final class RunningGateway: Sendable {
 
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
-        authenticator: Authenticator?, tls: TLSService?, names: NameResolver, store: StoreWorker?, feed: DirectoryFeed
+        authenticator: Authenticator?, tls: TLSService?, names: NameResolver, store: StoreWorker?, feed: DirectoryFeed,
+        documents: DocumentServer?
     ) {
+        self.documents = documents
         self.server = server
         self.logger = logger
         self.started = started
@@ -172,7 +190,8 @@ package final class RunningGateway: Sendable {
 
     /// Addresses of all listeners with their actual ports, in the form of the `ready` line.
     package var addresses: [String] {
-        server.listeners.map(\.description) + administration.map(\.address.description)
+        server.listeners.map(\.description) + (documents?.http.addresses.map(\.description) ?? [])
+            + administration.map(\.address.description)
     }
 
     /// Applies domains, limits, timing, the directory, mapping tables and certificates of a new configuration; keys that need a restart
@@ -200,6 +219,7 @@ package final class RunningGateway: Sendable {
                 (endpoint as? Gateway)?.use(directory: users, at: now)
             }.get()
         }
+        documents?.service.use(gateway)
         pages.partners.use(routes: gateway.routes)
         feed.current.replace(by: users)
         authenticator?.use(tlsDSK: tlsDSK)
@@ -221,6 +241,7 @@ package final class RunningGateway: Sendable {
         logger.notice("stopping")
         pages.beginStopping()
         feed.stop()
+        await documents?.http.stop()
         // Final requests use the servers already known.
         names.stop()
         await server.stop(

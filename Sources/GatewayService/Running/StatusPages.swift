@@ -1,4 +1,5 @@
 import Administration
+import HTTPTransport
 import NIOCore
 import PresenceGateway
 import SIPCore
@@ -14,13 +15,15 @@ final class StatusPages: Sendable {
     private let directory: CurrentDirectory
     private let tls: TLSService?
     private let store: StoreWorker?
+    private let documents: HTTPServer?
     let partners: PartnerStatus
     private let isStopping = Atomic(false)
 
     init(
         nodeName: String, server: SIPServer, directory: CurrentDirectory, partners: PartnerStatus, tls: TLSService? = nil,
-        store: StoreWorker? = nil
+        store: StoreWorker? = nil, documents: HTTPServer? = nil
     ) {
+        self.documents = documents
         self.partners = partners
         self.directory = directory
         self.tls = tls
@@ -88,6 +91,7 @@ final class StatusPages: Sendable {
                 Metric("isthmus_transport_\(name)_total", .counter, help: "Since the start.", value: Double(sockets[keyPath: path])))
         }
         if let store { metrics += Self.storeMetrics(store.statistics) }
+        if let documents { metrics += Self.httpMetrics(await documents.statistics()) }
         if let tls { metrics += Self.tlsMetrics(tls.statistics) }
         metrics += await partnerMetrics()
         return metrics

@@ -51,8 +51,8 @@ public final class TLSService: Sendable {
 
     var generation: TLSGeneration { state.withLock { $0.generation } }
 
-    /// Context for HTTP servers with the present certificates, without client certificates.
-    package var webContext: NIOSSLContext { generation.webServer }
+    /// Gives the context for a new HTTP connection: with the present certificates, and without client certificates.
+    package var webContexts: @Sendable () -> NIOSSLContext { { self.generation.webServer } }
 
     /// Number of times the settings were replaced.
     var reloads: UInt64 { state.withLock { $0.reloads } }
