@@ -99,7 +99,7 @@ var targets: [Target] = [
         "PresenceGateway",
         [
             "ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence",
-            "PresenceMapping", "PresenceRules", "FederationRouting", "Registration", "UserDirectory",
+            "PresenceMapping", "PresenceRules", "FederationRouting", "Registration", "UserDirectory", "XCAP",
         ]),
     // tests
     module("ScriptedPeers", ["ByteCoding", "PresenceDocuments", "SIPCore", "XMLCore"]),
@@ -173,12 +173,15 @@ if !coreOnly {
             ]),
         .systemLibrary(name: "CLDAP", pkgConfig: "ldap", providers: [.apt(["libldap-dev"])]),
         module("LDAPDirectory", ["CLDAP", "UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore"]),
+        module(
+            "HTTPTransport",
+            [log, .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl")] + nio),
         module("Administration", ["ByteCoding", log, .product(name: "NIOHTTP1", package: "swift-nio")] + nio),
         // service
         module(
             "GatewayService",
             [
-                "SIPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway", "PresenceMapping",
+                "SIPTransport", "HTTPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway", "PresenceMapping", "XCAP",
                 "PresenceRules", "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", "CBuildIdentity",
                 log,
                 .product(name: "Yams", package: "Yams"),

@@ -18,29 +18,57 @@ extension Authenticator {
         guard given.names(request) else {
             return .refused(AuthenticationAnswer(.badRequest, "RFC 7616 3.4.6: the digest uri is not the Request-URI"))
         }
+        let verdict = verify(given, realm: claim.domain, from: claim.source, at: now) {
+            given.expectedResponse(userHash: $0, method: request.method)
+        }
+        let account: Account
+        switch verdict {
+        case .stale: return challenge(claim, demand, .stale, at: now)
+        case .wrong: return challenge(claim, demand, .wrong, at: now)
+        case .paused(let pause): return Self.paused(pause)
+        case .right(let found): account = found
+        }
+        guard account.identity == claim.identity else { return Self.wrongIdentity }
+        return .accepted(identity: account.identity, association: nil)
+    }
+
+    /// Result of checking Digest credentials.
+    enum DigestVerdict {
+        /// The nonce is too old, was used, or was not given to this address.
+        case stale
+        case wrong
+        /// Too many attempts failed; seconds until the next one may be made.
+        case paused(Int)
+        case right(Account)
+    }
+
+    /// Checks nonce, password and counter of Digest credentials of any protocol, and counts a failure.
+    /// - Parameter expected: the right response for H(A1).
+    func verify(
+        _ given: DigestCredentials, realm: String, from source: MessageSource, at now: Instant, expected: ([UInt8]) -> [UInt8]
+    ) -> DigestVerdict {
         // Nonce first: a response without a nonce of its own address may be forged, so it must not count as a failure of the user.
-        guard
-            let issued = DigestNonce.issued(
-                given.nonce, realm: claim.domain, host: claim.source.remote.host, key: keys.digestNonce),
+        guard let issued = DigestNonce.issued(given.nonce, realm: realm, host: source.remote.host, key: keys.digestNonce),
             issued <= now, now - issued < limits.nonceLifetime
-        else { return challenge(claim, demand, .stale, at: now) }
-        let login = LoginName(digestUser: given.user, realm: claim.domain)
-        let attempt = SignInAttempt(user: "\(login.user)@\(login.domain)", from: claim.source)
-        if let pause = pause(attempt, at: now) { return pause }
+        else { return .stale }
+        let login = LoginName(digestUser: given.user, realm: realm)
+        let attempt = SignInAttempt(user: "\(login.user)@\(login.domain)", from: source)
+        if let pause = tables.withLock({ $0.failures.pause(of: attempt, at: now) }) { return .paused(pause) }
         let account = lookup(login)
         // Computed also for unknown users, so that the time does not reveal which users exist.
         let nobody = given.algorithm.hash.authenticationCode(given.user.utf8, key: keys.unknownUser)
         let userHash = account.map { given.algorithm == .md5 ? $0.verifiers.md5 : $0.verifiers.sha256 } ?? nobody
-        let isRight = ConstantTime.equal(given.expectedResponse(userHash: userHash, method: request.method), given.response)
-        guard isRight, let account else { return fail(attempt, claim, demand, at: now) }
+        let isRight = ConstantTime.equal(expected(userHash), given.response)
+        guard isRight, let account else {
+            tables.withLock { $0.failures.noteFailure(of: attempt, at: now) }
+            return .wrong
+        }
         let isFresh = tables.withLock { tables in
             tables.failures.noteSuccess(of: attempt)
             return tables.nonces.accept(
                 given.nonce, issued: issued, counter: given.counter, until: issued + limits.nonceLifetime, at: now)
         }
-        guard isFresh else { return challenge(claim, demand, .stale, at: now) }
-        guard account.identity == claim.identity else { return Self.wrongIdentity }
-        return .accepted(identity: account.identity, association: nil)
+        return isFresh ? .right(account) : .stale
     }
 }
 

@@ -194,12 +194,15 @@ public final class Authenticator: Sendable {
 
     /// The refusal while attempts are paused; nil if the attempt may be checked. Call it before checking a password.
     func pause(_ attempt: SignInAttempt, at now: Instant) -> AuthenticationOutcome? {
-        tables.withLock { $0.failures.pause(of: attempt, at: now) }.map { pause in
-            .refused(
-                AuthenticationAnswer(
-                    .serviceUnavailable, "too many failed attempts to sign in as this user from this address",
-                    headers: [.init(.retryAfter, String(pause))]))
-        }
+        tables.withLock { $0.failures.pause(of: attempt, at: now) }.map { Self.paused($0) }
+    }
+
+    /// - Parameter seconds: until the next attempt may be made.
+    static func paused(_ seconds: Int) -> AuthenticationOutcome {
+        .refused(
+            AuthenticationAnswer(
+                .serviceUnavailable, "too many failed attempts to sign in as this user from this address",
+                headers: [.init(.retryAfter, String(seconds))]))
     }
 
     static let noRoom = AuthenticationOutcome.refused(

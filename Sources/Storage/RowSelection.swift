@@ -64,6 +64,7 @@ extension StoreKey {
                 RowSelection(["part": PartitionSlice.partition(ofUser: presentity), "presentity": presentity, "watcher": watcher])
             )
         case .signOff(let presentity, let number): ("sign_off", RowSelection(["presentity": presentity, "number": number]))
+        case .document(let user, let auid, let name): ("document", RowSelection(["user": user, "auid": auid, "name": name]))
         }
     }
 }

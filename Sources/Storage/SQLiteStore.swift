@@ -148,6 +148,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
                     + BridgeTable.load(database).map(StoreRecord.bridge)
                     + ShownWatcherTable.load(database).map(StoreRecord.shownWatcher)
                     + SignOffTable.load(database).map(StoreRecord.signOff)
+                    + DocumentTable.load(database).map(StoreRecord.document)
             }
         } catch {
             throw Self.failure(error, path)
@@ -257,6 +258,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
         case .bridge: try BridgeTable.load(database, row).map(StoreRecord.bridge)
         case .shownWatcher: try ShownWatcherTable.load(database, row).map(StoreRecord.shownWatcher)
         case .signOff: try SignOffTable.load(database, row).map(StoreRecord.signOff)
+        case .document: try DocumentTable.load(database, row).map(StoreRecord.document)
         }
     }
 
@@ -275,6 +277,7 @@ package final class SQLiteStore: GatewayStore, Sendable {
         case .bridge: try BridgeTable.load(database, in: slice).map(StoreRecord.bridge)
         case .shownWatcher: try ShownWatcherTable.load(database, rows).map(StoreRecord.shownWatcher)
         case .signOff: try SignOffTable.load(database, rows).map(StoreRecord.signOff)
+        case .document: try DocumentTable.load(database, rows).map(StoreRecord.document)
         }
     }
 

@@ -6,7 +6,7 @@ import PresenceGateway
 /// Times are nanoseconds since 1970: `datetime(expiry / 1000000000, 'unixepoch')` prints one. Lists in a column are
 /// separated by spaces, with `%20`, `%25` and `%3D` for space, `%` and `=` inside items.
 enum Schema {
-    static let version = 7
+    static let version = 8
     /// "ISTH", which marks a file as a store of Isthmus (`PRAGMA application_id`).
     static let applicationID = 0x4953_5448
 
@@ -191,6 +191,14 @@ enum Schema {
         );
         INSERT INTO publication SELECT part, presentity, tag, uri, document, number, arrived, expiry, ids FROM old_publication;
         DROP TABLE old_publication;
+        """,
+        """
+        -- XCAP documents of users (RFC 4825), in the octets that were put.
+        CREATE TABLE document (
+            user TEXT NOT NULL, auid TEXT NOT NULL, name TEXT NOT NULL, tag TEXT NOT NULL, media_type TEXT NOT NULL, octets TEXT NOT NULL,
+            part INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (user, auid, name)
+        );
+        CREATE INDEX document_part ON document (part);
         """,
     ]
 }

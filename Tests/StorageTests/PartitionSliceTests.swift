@@ -8,6 +8,7 @@ import Testing
 struct PartitionSliceTests {
     static let tables = [
         "presentity", "publication", "dialog", "leg", "registration", "contacts", "access_list", "bridge", "shown_watcher", "sign_off",
+        "document",
     ]
 
     private func filled(_ scratch: Scratch) throws -> SQLiteStore {

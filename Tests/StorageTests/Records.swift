@@ -18,6 +18,7 @@ enum Records {
         shownWatcher("sip:a@example.com", "w@contoso.com"), shownWatcher("sip:a@example.com", awkward, signOff: 1),
         shownWatcher("sip:b@example.com", "w@contoso.com"),
         signOff("sip:a@example.com", 1), signOff("sip:a@example.com", 4_294_967_295), signOff("sip:b@example.com", 1),
+        document("sip:a@example.com", "index"), document("sip:a@example.com", awkward), document("sip:b@example.com", "index"),
     ]
 
     static func presentity(_ user: String, document: [UInt8] = Array("<roamingData/>".utf8), isSimpleNewer: Bool = false) -> StoreRecord {
@@ -125,6 +126,13 @@ enum Records {
             StoredSignOff(
                 presentity: presentity, number: number, uri: presentity, moment: Instant(nanosecondsSince1970: 1_700_000_000_123_456_789),
                 document: document, computed: ["300/4294967295/\(awkward)", "2/0/state"]))
+    }
+
+    static func document(_ user: String, _ name: String) -> StoreRecord {
+        .document(
+            StoredXCAPDocument(
+                user: user, auid: "resource-lists", name: name, tag: "0f1e2d", mediaType: "application/resource-lists+xml",
+                octets: Array("<?xml version='1.0'?>\r\n<resource-lists>\(awkward)\u{1F600}</resource-lists>\n".utf8)))
     }
 
     static func contacts(_ user: String, _ number: UInt32) -> StoreRecord {

@@ -146,7 +146,7 @@ struct SQLiteStoreTests {
                 let user = "sip:u\(Int.random(in: 0..<3, using: &random))@example.com"
                 let name = "n\(Int.random(in: 0..<3, using: &random))"
                 let record: StoreRecord =
-                    switch Int.random(in: 0..<10, using: &random) {
+                    switch Int.random(in: 0..<11, using: &random) {
                     case 0: Records.presentity(user, isSimpleNewer: Bool.random(using: &random))
                     case 1: Records.publication(user, name)
                     case 2:
@@ -161,6 +161,7 @@ struct SQLiteStoreTests {
                             name, resources: Int.random(in: 0..<3, using: &random), isResting: Bool.random(using: &random))
                     case 7: Records.shownWatcher(user, name, signOff: Bool.random(using: &random) ? 1 : nil)
                     case 8: Records.signOff(user, UInt32.random(in: 1...2, using: &random))
+                    case 9: Records.document(user, name)
                     default: Records.accessList(user, UInt32.random(in: 0...9, using: &random))
                     }
                 changes[record.key] = Int.random(in: 0..<3, using: &random) == 0 ? .remove(record.key) : .put(record)
@@ -346,16 +347,17 @@ struct SQLiteStoreTests {
         DROP TABLE shown_watcher;
         ALTER TABLE new_shown_watcher RENAME TO shown_watcher;
         CREATE INDEX shown_watcher_part ON shown_watcher (part);
+        DROP TABLE document;
         PRAGMA user_version = 6;
         """
 
     /// Makes a file as version 5 left it.
     static let withoutPartitions =
         asVersion6
-        + PartitionSliceTests.tables.map { "DROP INDEX \($0)_part; ALTER TABLE \($0) DROP COLUMN part;" }.joined()
+        + PartitionSliceTests.tables.filter { $0 != "document" }.map { "DROP INDEX \($0)_part; ALTER TABLE \($0) DROP COLUMN part;" }.joined()
         + "PRAGMA user_version = 5"
 
-    @Test("a file of any older version opens, keeps what it had, and takes what came later", arguments: 1...5)
+    @Test("a file of any older version opens, keeps what it had, and takes what came later", arguments: 1...7)
     func olderVersion(_ first: Int) throws {
         let scratch = try Scratch()
         let before: Set<StoreRecord> = [Records.dialog("d1", resources: 2), Records.contacts("sip:a@example.com", 3)]
@@ -364,10 +366,16 @@ struct SQLiteStoreTests {
             try store.commit(before.map(StoreChange.put))
         }
         // As that version left it.
-        let added = [2: ["bridge_item", "bridge"], 3: ["leg_resource", "leg"], 4: ["clock"], 5: ["shown_watcher", "sign_off"]]
+        let added = [
+            2: ["bridge_item", "bridge"], 3: ["leg_resource", "leg"], 4: ["clock"], 5: ["shown_watcher", "sign_off"], 8: ["document"],
+        ]
         try DatabaseQueue(path: scratch.path).write { database in
-            try database.execute(sql: Self.withoutPartitions)
-            for table in added.filter({ $0.key > first }).values.joined() { try database.execute(sql: "DROP TABLE \(table)") }
+            switch first {
+            case ...5: try database.execute(sql: Self.withoutPartitions)
+            case 6: try database.execute(sql: Self.asVersion6)
+            default: break
+            }
+            for table in added.filter({ $0.key > first }).values.joined() { try database.execute(sql: "DROP TABLE IF EXISTS \(table)") }
             try database.execute(sql: "PRAGMA user_version = \(first)")
         }
         try SQLiteStore.check(path: scratch.path)
@@ -376,7 +384,7 @@ struct SQLiteStoreTests {
         try store.commit([.put(Records.upstreamSubscription("l1", resources: 2)), .remove(.dialog("d1"))])
         #expect(try Set(store.load()) == [Records.upstreamSubscription("l1", resources: 2), Records.contacts("sip:a@example.com", 3)])
         let version = try DatabaseQueue(path: scratch.path).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-        #expect(version == 7)
+        #expect(version == 8)
     }
 
     @Test("a file of version 6 opens, and has the same records, a single resource of a dialog in its row, and no index that is not needed")

@@ -1,3 +1,4 @@
+import HTTPTransport
 import PresenceGateway
 import SIPSecurity
 import SIPTransport
@@ -22,13 +23,21 @@ extension ConfigurationReader {
             ("directory-search-conditions", \.directorySearchConditions),
             ("directory-searches-per-second", \.directorySearchesPerSecond), ("journal-entries", \.journalEntries),
             ("publication-bridges", \.publicationBridges), ("shown-watchers", \.shownWatchers), ("sign-offs", \.signOffs),
+            ("documents", \.documents), ("documents-per-user", \.documentsPerUser),
+            ("document-bytes-per-user", \.documentBytesPerUser), ("document-requests-per-second", \.documentRequestsPerSecond),
         ]
         let signIn: [(String, WritableKeyPath<AuthenticationLimits, Int>)] = [
             ("authentication-failures", \.failures), ("security-associations", \.associations),
             ("security-associations-per-user", \.associationsPerUser), ("digest-nonces", \.nonces),
             ("tls-handshakes", \.handshakes), ("tls-handshakes-per-address", \.handshakesPerSource),
         ]
-        guard let fields = limits.fields(paths.map(\.0) + signIn.map(\.0)) else { return }
+        let http: [(String, WritableKeyPath<HTTPOptions, Int>)] = [
+            ("http-connections", \.connections), ("http-connections-per-address", \.connectionsPerAddress),
+        ]
+        guard let fields = limits.fields(paths.map(\.0) + signIn.map(\.0) + http.map(\.0)) else { return }
+        for (name, path) in http {
+            if let value = fields[name]?.integer(1...1_000_000) { configuration.documents?.options[keyPath: path] = value }
+        }
         for (name, path) in paths {
             if let value = fields[name]?.integer(1...100_000_000) { configuration.core.limits[keyPath: path] = value }
         }

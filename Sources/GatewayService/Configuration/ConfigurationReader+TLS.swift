@@ -1,4 +1,5 @@
 import FederationRouting
+import HTTPTransport
 import PresenceGateway
 import SIPCore
 
@@ -151,8 +152,9 @@ extension ConfigurationReader {
             for entry in entriesOverTLS { entry.refuse("a route over TLS needs `tls` at the highest level") }
             return
         }
+        let servesDocuments = configuration.documents?.listeners.contains(where: \.isSecure) ?? false
         if !usesTLS, certificateClaims.isEmpty, entriesOverTLS.isEmpty {
-            tls?.refuse("nothing uses it: no listener and no route is over TLS")
+            if !servesDocuments { tls?.refuse("nothing uses it: no listener and no route is over TLS") }
         } else if !usesTLS, problems.all.isEmpty {
             tls?.refuse("a route over TLS needs a listener with TLS: partners send requests of their own to it")
         }

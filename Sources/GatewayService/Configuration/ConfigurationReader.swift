@@ -66,7 +66,7 @@ package struct ConfigurationReader {
     private mutating func readRoot(_ root: ConfigurationNode) {
         let known = [
             "node", "listen", "tls", "store", "directory", "domains", "limits", "timing", "transport", "mappings", "admin",
-            "tls-dsk", "capture", "dns",
+            "tls-dsk", "capture", "dns", "xcap",
         ]
         guard let fields = root.fields(known) else { return }
         if let node = fields["node"] { readNode(node) }
@@ -83,6 +83,7 @@ package struct ConfigurationReader {
         }
         if let directory = fields["directory"] { readDirectory(directory) }
         if let tlsDSK = fields["tls-dsk"] { readTLSDSK(tlsDSK) }
+        if let xcap = fields["xcap"] { readXCAP(xcap, hasDirectory: fields["directory"] != nil, hasTLS: fields["tls"] != nil) }
         if let limits = fields["limits"] { readLimits(limits) }
         if let transport = fields["transport"] { readTransport(transport) }
         // The largest message must pass while its buffer grows, which takes twice its size.

@@ -80,13 +80,15 @@ package struct ProgramConfiguration: Hashable, Sendable {
     /// Name servers and their options.
     package var names = NameResolverOptions()
     package var admin: [AdminListener] = []
+    /// XCAP server; nil: no documents are served.
+    package var documents: Documents?
     /// Persistent store; nil keeps state in memory.
     package var store: Store?
     /// Directory of mapping tables that replace the compiled-in ones.
     var mappingsDirectory: String?
 
     /// Whether any listener requires sign-in.
-    var asksUsersToSignIn: Bool { listenerAuthentication.contains { $0.schemes != .none } }
+    var asksUsersToSignIn: Bool { documents != nil || listenerAuthentication.contains { $0.schemes != .none } }
 
     /// Keeps the values of the running program that cannot change without a restart: sockets, loops, files, own names, and limits of the
     /// authenticator.
@@ -105,6 +107,7 @@ package struct ProgramConfiguration: Hashable, Sendable {
         keep("dns", \.names, of: started, &keys)
         keep("transport", \.transport, of: started, &keys)
         keep("admin", \.admin, of: started, &keys)
+        keep("xcap", \.documents, of: started, &keys)
         keep("store", \.store, of: started, &keys)
         return keys
     }
@@ -127,6 +130,7 @@ package struct ProgramConfiguration: Hashable, Sendable {
         gateway.listServer = core.listServer
         gateway.onStop = store?.onStop ?? .terminate
         gateway.publisherEPID = node.publisherEPID
+        gateway.xcapRoot = xcapRoot
         for (address, place) in zip(bound, advertised) {
             guard let place else { continue }
             gateway.advertised[address] = .init(place.host, place.port ?? address.port)

@@ -1,4 +1,5 @@
 import Administration
+import HTTPTransport
 import Logging
 import NIOCore
 import NameResolution
@@ -23,6 +24,7 @@ package final class RunningGateway: Sendable {
     private let store: StoreWorker?
     let feed: DirectoryFeed
     private let documented: DocumentedUsers
+    private let documentServer: DocumentServer?
 
     /// Starts a gateway.
     /// - Parameter storePatience: longest wait of a commit for another process that has locked the store.
@@ -40,6 +42,7 @@ package final class RunningGateway: Sendable {
         var router = ShardRouter(
             shards: configuration.node.shards, for: configuration.gateway(listeners: [], logLevel: .init(logger.logLevel)))
         let opened = try OpenedStore(configuration.store, for: &router)
+        let serviceURIs = ServiceURIs()
         let names: NameResolver
         do { names = try NameResolver(options: configuration.names) } catch { throw ServiceFailure("dns: \(error)") }
         let store = try opened?.work(patience: storePatience)
@@ -61,7 +64,7 @@ package final class RunningGateway: Sendable {
                         mapper: mapper,
                         shard: context.index,
                         shards: context.count, key: .system(), store: opened?.store, defersCommits: true,
-                        authenticator: authenticator, directory: users, localAddresses: RouteLookup())
+                        authenticator: authenticator, directory: users, serviceURIs: serviceURIs, localAddresses: RouteLookup())
                     for (key, one) in documents { gateway.use(one, of: key, at: context.now) }
                     if opened != nil { gateway.beginRestart(at: context.now) }
                     return gateway
@@ -80,14 +83,26 @@ package final class RunningGateway: Sendable {
             await store?.stop()
             throw error
         }
+        let documentServer: DocumentServer?
+        do throws(ServiceFailure) {
+            documentServer = try await DocumentServer.start(
+                configuration, on: server, router: router, authenticator: authenticator, tls: tls, logger: logger)
+        } catch {
+            names.stop()
+            await server.stop()
+            await store?.stop()
+            throw error
+        }
         let partners = PartnerStatus(server: server, routes: configuration.routingTable, tls: tls)
         let pages = StatusPages(
-            nodeName: configuration.node.name, server: server, directory: directory, partners: partners, tls: tls, store: store)
+            nodeName: configuration.node.name, server: server, directory: directory, partners: partners, tls: tls, store: store,
+            documents: documentServer?.http)
         let administration: [AdministrationServer]
         do throws(ServiceFailure) {
             administration = try await listeners(configuration.admin, pages, InspectionPages(server: server, partners: partners), logger)
         } catch {
             names.stop()
+            await documentServer?.http.stop()
             await server.stop()
             await store?.stop()
             throw error
@@ -100,7 +115,7 @@ package final class RunningGateway: Sendable {
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
             authenticator: authenticator, tls: tls, names: names, store: store, feed: DirectoryFeed(directory, logger: logger),
-            documented: DocumentedUsers(documents))
+            documented: DocumentedUsers(documents), documentServer: documentServer)
         await node.followDirectory(configuration)
         return node
     }
@@ -161,8 +176,9 @@ package final class RunningGateway: Sendable {
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
         authenticator: Authenticator?, tls: TLSService?, names: NameResolver, store: StoreWorker?, feed: DirectoryFeed,
-        documented: DocumentedUsers
+        documented: DocumentedUsers, documentServer: DocumentServer?
     ) {
+        self.documentServer = documentServer
         self.server = server
         self.logger = logger
         self.started = started
@@ -178,7 +194,8 @@ package final class RunningGateway: Sendable {
 
     /// Addresses of all listeners with their actual ports, in the form of the `ready` line.
     package var addresses: [String] {
-        server.listeners.map(\.description) + administration.map(\.address.description)
+        server.listeners.map(\.description) + (documentServer?.http.addresses.map(\.description) ?? [])
+            + administration.map(\.address.description)
     }
 
     /// Applies domains, limits, timing, the directory, mapping tables and certificates of a new configuration; keys that need a restart
@@ -209,6 +226,7 @@ package final class RunningGateway: Sendable {
                 shard.use(directory: users, at: now)
             }.get()
         }
+        documentServer?.service.use(gateway)
         pages.partners.use(routes: gateway.routes)
         feed.current.replace(by: users)
         authenticator?.use(tlsDSK: tlsDSK)
@@ -230,6 +248,7 @@ package final class RunningGateway: Sendable {
         logger.notice("stopping")
         pages.beginStopping()
         feed.stop()
+        await documentServer?.http.stop()
         // Final requests use the servers already known.
         names.stop()
         await server.stop(

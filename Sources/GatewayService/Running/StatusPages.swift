@@ -1,4 +1,5 @@
 import Administration
+import HTTPTransport
 import NIOCore
 import NIOPosix
 import PresenceGateway
@@ -15,13 +16,15 @@ final class StatusPages: Sendable {
     private let directory: CurrentDirectory
     private let tls: TLSService?
     private let store: StoreWorker?
+    private let documents: HTTPServer?
     let partners: PartnerStatus
     private let isStopping = Atomic(false)
 
     init(
         nodeName: String, server: SIPServer, directory: CurrentDirectory, partners: PartnerStatus, tls: TLSService? = nil,
-        store: StoreWorker? = nil
+        store: StoreWorker? = nil, documents: HTTPServer? = nil
     ) {
+        self.documents = documents
         self.partners = partners
         self.directory = directory
         self.tls = tls
@@ -134,6 +137,7 @@ final class StatusPages: Sendable {
         metrics += Self.durations(numbers.counters.durations, lateness: lateness)
         metrics += ProcessFigures.read()?.metrics ?? []
         if let store { metrics += Self.storeMetrics(store.statistics) }
+        if let documents { metrics += Self.httpMetrics(await documents.statistics()) }
         if let tls { metrics += Self.tlsMetrics(tls.statistics) }
         metrics += await partnerMetrics()
         return metrics

@@ -36,6 +36,8 @@ public struct GatewayConfiguration: Hashable, Sendable {
     /// The `epid` under which categories are published for users of enterprise domains, 1 to 16 characters, unchanged over restarts;
     /// nil: derived from ``nodeName``.
     package var publisherEPID: String?
+    /// Absolute URI of the XCAP root (RFC 4825 6.1); nil: no documents are served.
+    package var xcapRoot: String?
     /// Lowest level of log records.
     package var logLevel = GatewayLog.Level.info
 
@@ -195,6 +197,14 @@ public struct GatewayLimits: Hashable, Sendable {
     package var directorySearchConditions = 16
     /// Directory searches of one user in one second; beyond it 503 with Server.Unavailable.Busy (MS-PRES 3.1.5.4) and Retry-After.
     package var directorySearchesPerSecond = 10
+    /// XCAP documents of one user; beyond it 413.
+    package var documentsPerUser = 100
+    /// Octets of all XCAP documents of one user; beyond it 413.
+    package var documentBytesPerUser = 1_048_576
+    /// XCAP documents of this shard; beyond it 503.
+    package var documents = 200_000
+    /// XCAP requests of one user in one second; beyond it 429 with Retry-After.
+    package var documentRequestsPerSecond = 50
     /// Identities with publications relayed to another domain; beyond it 503.
     package var publicationBridges = 100_000
     /// Log records kept until they are taken; beyond it new records are dropped and counted.

@@ -134,6 +134,12 @@ package struct GatewayCounters: Hashable, Sendable {
     package var directoryComparisons: UInt64 = 0
     /// Directory searches refused beyond ``GatewayLimits/directorySearchesPerSecond``.
     package var directorySearchesRefused: UInt64 = 0
+    /// XCAP requests of authenticated users.
+    package var documentRequests: UInt64 = 0
+    /// XCAP documents created, changed or removed.
+    package var documentChanges: UInt64 = 0
+    /// XCAP requests refused beyond ``GatewayLimits/documentRequestsPerSecond``.
+    package var documentRequestsRefused: UInt64 = 0
     /// Commits that the store refused.
     package var commitsFailed: UInt64 = 0
     /// DNS questions.

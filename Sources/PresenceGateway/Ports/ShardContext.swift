@@ -20,15 +20,18 @@ final class ShardContext {
     let authenticator: Authenticator?
     /// Which users belong to this shard.
     let place: ShardPlace
+    /// URIs of list services, shared by all shards.
+    let serviceURIs: ServiceURIs
     private(set) var isShuttingDown = false
     private var keptScreening: RequestScreening?
 
     init(
         _ configuration: GatewayConfiguration, _ mapper: PresenceMapper, _ directory: DirectoryState, _ authenticator: Authenticator?,
-        _ place: ShardPlace = ShardPlace()
+        _ place: ShardPlace = ShardPlace(), serviceURIs: ServiceURIs = ServiceURIs()
     ) {
         self.configuration = configuration
         self.place = place
+        self.serviceURIs = serviceURIs
         routes = configuration.routes
         self.directory = HostedDirectory(directory)
         translator = PresenceTranslator(mapper: mapper)

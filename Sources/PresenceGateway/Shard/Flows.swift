@@ -19,6 +19,7 @@ final class Flows {
     let upstream: UpstreamFlow
     let publications: PublicationsFlow
     let homeServer: HomeServerFlow
+    let documents: DocumentsFlow
     /// Answers to the ports of the flows.
     private let answers: PortAnswers
     private let sources: PresenceSources
@@ -45,10 +46,11 @@ final class Flows {
         presentities = PresentitiesFlow(kernel, context, answers)
         upstream = UpstreamFlow(kernel, context, answers)
         publications = PublicationsFlow(kernel, context, answers)
+        documents = DocumentsFlow(kernel, context)
         clients = [border.probes, subscriptions, presentities, upstream, publications, homeServer]
-        persistent = [homeServer, publications, presentities, subscriptions, upstream]
+        persistent = [homeServer, documents, publications, presentities, subscriptions, upstream]
         inspection = ShardInspection(
-            kernel, context, [subscriptions, presenceSubscriptions, upstream, presentities, publications, homeServer, border])
+            kernel, context, [subscriptions, presenceSubscriptions, upstream, presentities, publications, homeServer, documents, border])
         (self.answers, self.sources) = (answers, sources)
         answers.connect(self)
         sources.connect(self)

@@ -45,14 +45,16 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     ///     for it; otherwise ``takeOutput()`` does.
     ///   - authenticator: shared by all shards; needed if `configuration` requires authentication.
     ///   - directory: users of the hosted enterprise domains; see ``use(directory:at:)``.
+    ///   - serviceURIs: shared by all shards.
     ///   - localAddresses: route lookup of the system, for listeners on all addresses; nil: they appear under the node's name.
     package init(
         configuration: GatewayConfiguration, mapper: PresenceMapper = PresenceMapper(), shard: Int = 0, shards: Int = 1, key: TokenKey,
         store: (any GatewayStore)? = nil, defersCommits: Bool = false, authenticator: Authenticator? = nil,
         directory: DirectoryState = .none,
-        localAddresses: (any LocalAddressLookup)? = nil
+        serviceURIs: ServiceURIs = ServiceURIs(), localAddresses: (any LocalAddressLookup)? = nil
     ) {
-        context = ShardContext(configuration, mapper, directory, authenticator, ShardPlace(index: shard, count: shards))
+        context = ShardContext(
+            configuration, mapper, directory, authenticator, ShardPlace(index: shard, count: shards), serviceURIs: serviceURIs)
         self.shard = shard
         self.shards = shards
         let prefix = ShardRouter.prefix(of: shard, among: shards)

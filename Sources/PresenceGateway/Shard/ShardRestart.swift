@@ -142,7 +142,7 @@ extension RestartPhase {
     /// The records that are restored in the phase.
     fileprivate var kinds: Set<StoreKind> {
         switch self {
-        case .users: [.presentity, .signOff, .registration, .contacts, .accessList, .bridge]
+        case .users: [.presentity, .signOff, .registration, .contacts, .accessList, .bridge, .document]
         case .shownWatchers: [.shownWatcher]
         case .publications: [.publication]
         case .readyDialogs: [.otherDialog]

@@ -8,7 +8,7 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     var hash: HashAlgorithm { self == .md5 ? .md5 : .sha256 }
 }
 
-/// Digest credentials of a request, with qop `auth` (RFC 7616 3.4).
+/// Digest credentials of a request, with qop `auth`, or `auth-int` where it is offered (RFC 7616 3.4).
 struct DigestCredentials {
     var user: String
     var realm: String
@@ -16,6 +16,8 @@ struct DigestCredentials {
     var uri: String
     var response: [UInt8]
     var algorithm: DigestAlgorithm
+    /// Whether the content is covered (qop `auth-int`).
+    var coversBody: Bool
     var cnonce: String
     /// The counter as received, for the hash: 8 hexadecimal digits.
     var counterText: String
@@ -29,11 +31,13 @@ struct DigestCredentials {
         case response = "RFC 7616 3.4: response must be the hash in hexadecimal digits"
     }
 
-    init(_ value: AuthorizationValue) throws(Problem) {
+    /// - Parameter allowsBody: whether qop `auth-int` was offered.
+    init(_ value: AuthorizationValue, allowsBody: Bool = false) throws(Problem) {
         guard let user = value["username"], let realm = value["realm"], let nonce = value["nonce"], let uri = value["uri"],
             let response = value["response"]
         else { throw .missing }
-        guard value["qop"]?.lowercased() == "auth", let cnonce = value["cnonce"], let counterText = value["nc"],
+        let qop = value["qop"]?.lowercased()
+        guard qop == "auth" || allowsBody && qop == "auth-int", let cnonce = value["cnonce"], let counterText = value["nc"],
             counterText.utf8.count == 8,
             let counter = UInt32(counterText, radix: 16)
         else { throw .qop }
@@ -46,6 +50,7 @@ struct DigestCredentials {
         self.uri = uri
         self.response = bytes
         self.algorithm = algorithm
+        coversBody = qop == "auth-int"
         self.cnonce = cnonce
         self.counterText = counterText
         self.counter = counter
@@ -54,8 +59,15 @@ struct DigestCredentials {
     /// The response expected from a client that knows the password (RFC 7616 3.4.1).
     /// - Parameter userHash: H(A1) with this algorithm.
     func expectedResponse(userHash: [UInt8], method: SIPMethod) -> [UInt8] {
-        let target = algorithm.hash.hexDigest("\(method.rawValue):\(uri)")
-        return algorithm.hash.digest("\(Hexadecimal.text(userHash)):\(nonce):\(counterText):\(cnonce):auth:\(target)".utf8)
+        expectedResponse(userHash: userHash, method: method.rawValue, body: [])
+    }
+
+    /// The same for a method of any protocol; `body` is the content, for qop `auth-int`.
+    func expectedResponse(userHash: [UInt8], method: String, body: [UInt8]) -> [UInt8] {
+        let content = coversBody ? ":\(Hexadecimal.text(algorithm.hash.digest(body)))" : ""
+        let target = algorithm.hash.hexDigest("\(method):\(uri)\(content)")
+        let qop = coversBody ? "auth-int" : "auth"
+        return algorithm.hash.digest("\(Hexadecimal.text(userHash)):\(nonce):\(counterText):\(cnonce):\(qop):\(target)".utf8)
     }
 
     /// Whether the credentials belong to this request (RFC 7616 3.4.6).

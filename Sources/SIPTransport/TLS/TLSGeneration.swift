@@ -21,6 +21,8 @@ final class TLSGeneration: Sendable {
     let strictServer: NIOSSLContext
     /// Context that requests a client certificate and accepts clients without one.
     let lenientServer: NIOSSLContext
+    /// Context for HTTP, which requests no client certificate.
+    let webServer: NIOSSLContext
     private let anchors: [String: TrustAnchors]
     /// Verified client certificates by fingerprint: a resumed session (RFC 8446 2.2) presents no chain.
     private let known = Mutex(KnownPeers())
@@ -44,6 +46,10 @@ final class TLSGeneration: Sendable {
         client = try NIOSSLContext(configuration: Self.clientConfiguration(settings))
         strictServer = try NIOSSLContext(configuration: Self.serverConfiguration(settings, isStrict: true))
         lenientServer = try NIOSSLContext(configuration: Self.serverConfiguration(settings, isStrict: false))
+        var web = try Self.serverConfiguration(settings, isStrict: false)
+        web.certificateVerification = .none
+        web.applicationProtocols = ["http/1.1"]
+        webServer = try NIOSSLContext(configuration: web)
     }
 
     private static func clientConfiguration(_ settings: TLSSettings) throws -> TLSConfiguration {

@@ -51,6 +51,9 @@ public final class TLSService: Sendable {
 
     var generation: TLSGeneration { state.withLock { $0.generation } }
 
+    /// Gives the context for a new HTTP connection: with the present certificates, and without client certificates.
+    package var webContexts: @Sendable () -> NIOSSLContext { { self.generation.webServer } }
+
     /// Number of times the settings were replaced.
     var reloads: UInt64 { state.withLock { $0.reloads } }
 

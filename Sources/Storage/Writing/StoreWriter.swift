@@ -135,6 +135,7 @@ final class StoreWriter: @unchecked Sendable {
         case .bridge(let stored): try BridgeTable.put(stored, self)
         case .shownWatcher(let stored): try ShownWatcherTable.put(stored, self)
         case .signOff(let stored): try SignOffTable.put(stored, self)
+        case .document(let stored): try DocumentTable.put(stored, self)
         }
     }
 
@@ -175,6 +176,12 @@ final class StoreWriter: @unchecked Sendable {
             try run(SignOffTable.delete) {
                 $0.add(presentity)
                 $0.add(number)
+            }
+        case .document(let user, let auid, let name):
+            try run(DocumentTable.delete) {
+                $0.add(user)
+                $0.add(auid)
+                $0.add(name)
             }
         }
     }

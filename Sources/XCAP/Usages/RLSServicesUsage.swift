@@ -91,6 +91,12 @@ package enum RLSServicesIndex {
     /// Selector of the document.
     package static let selector = DocumentSelector(auid: ApplicationUsage.rlsServices.auid, tree: .global, path: ["index"])
 
+    /// Canonical URIs of the list services of one document; empty where it cannot be read.
+    package static func serviceURIs(in document: [UInt8], limits: XMLLimits = XCAPLimits().document) -> Set<String> {
+        guard let tree = try? XMLParser(limits: limits).parse(document) else { return [] }
+        return Set(tree.root.children.compactMap { $0.value(ofAttribute: "uri", in: "").flatMap { SIPURI($0)?.aorKey } })
+    }
+
     /// Computes the document from the `rls-services` documents of all users, in their order. Documents that cannot be read are left out.
     package static func document(of documents: some Sequence<[UInt8]>, limits: XMLLimits = XCAPLimits().document) -> [UInt8] {
         let parser = XMLParser(limits: limits)

@@ -52,8 +52,12 @@ struct CheckCommand: AsyncParsableCommand {
         _ = try configuration.withPasswords()
         let settings = try configuration.tls?.load(at: HostClock().now())
         let listeners = configuration.listeners.map(\.description).joined(separator: " ")
+        var documents = ""
+        if let root = configuration.xcapRoot {
+            documents = ", documents at \(root): \(Gateway.documentUsages.joined(separator: " "))"
+        }
         for warning in ExposedSecrets.warnings(of: configuration) { Terminal.complain(warning) }
-        Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\n")
+        Terminal.write("\(file.config): ok: \(configuration.domains.count) domains\(users), listening on \(listeners)\(documents)\n")
         for note in ConfigurationNotes.all(of: configuration) { Terminal.complain(note) }
         if probe { try await self.probe(configuration, settings) }
     }

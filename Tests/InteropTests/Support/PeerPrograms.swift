@@ -12,6 +12,7 @@ enum PeerPrograms {
     static let busSession = find("dbus-run-session")
     static let busCaller = find("dbus-send")
     static let python = find("python3")
+    static let curl = find("curl")
     static let compiler = find("gcc")
     static let slapd = find("slapd")
     static let nsd = find("nsd")

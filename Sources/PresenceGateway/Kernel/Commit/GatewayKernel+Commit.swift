@@ -52,6 +52,12 @@ extension GatewayKernel {
         commitLog.add(WaitingMessage(content: .value(value, shard: shard, flow), scope: scope))
     }
 
+    /// Sends an answer, once the changes of its scope are stored; at once without a store.
+    func reply(_ reply: WaitingReply, in scope: CommitScope) {
+        guard commitLog.store != nil else { return reply.send() }
+        commitLog.add(WaitingMessage(content: .reply(reply), scope: scope))
+    }
+
     /// Number of the newest commit that changes a record of one of the users and is not stored; 0: none.
     func dependency(on keys: some Sequence<String>) -> UInt64 {
         guard commitLog.hasUnstored else { return 0 }
@@ -87,6 +93,8 @@ extension GatewayKernel {
             delivery.begin(request, by: requestRoute, for: origin, at: now)
         case .unanswered(let request, let requestRoute, let origin):
             delivery.emit(request, by: requestRoute, for: origin, at: now)
+        case .reply(let reply):
+            reply.send()
         case .value(let value, let shard, _):
             mailboxes.post(value, to: shard)
         }
@@ -105,6 +113,8 @@ extension GatewayKernel {
             deliver(refused, transaction, at: now)
         case .request(_, _, let origin), .unanswered(_, _, let origin):
             client(of: origin.ticket)?.notSent(origin, at: now)
+        case .reply(let reply):
+            reply.refuse(notKeptRefusal)
         case .value(let value, _, let flow):
             clients[Int(flow.rawValue) - 1].notSent(value, at: now)
         }

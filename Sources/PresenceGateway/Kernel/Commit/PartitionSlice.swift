@@ -50,6 +50,7 @@ package enum StoreKind: Hashable, Sendable, CaseIterable {
     case bridge
     case shownWatcher
     case signOff
+    case document
 }
 
 extension StoreRecord {
@@ -66,6 +67,7 @@ extension StoreRecord {
         case .bridge: .bridge
         case .shownWatcher: .shownWatcher
         case .signOff: .signOff
+        case .document: .document
         }
     }
 

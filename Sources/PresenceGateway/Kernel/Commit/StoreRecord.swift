@@ -22,6 +22,8 @@ package enum StoreKey: Hashable, Sendable {
     case shownWatcher(presentity: String, watcher: String)
     /// A sign-off that blocked watchers of the presentity see, by its number.
     case signOff(presentity: String, number: UInt32)
+    /// An XCAP document of a user (RFC 4825), by AUID and name.
+    case document(user: String, auid: String, name: String)
 
     /// Kind of the record, for logs, without names of people.
     var kind: String {
@@ -36,6 +38,7 @@ package enum StoreKey: Hashable, Sendable {
         case .bridge: "carried publication"
         case .shownWatcher: "shown watcher"
         case .signOff: "sign-off"
+        case .document: "document"
         }
     }
 
@@ -43,7 +46,7 @@ package enum StoreKey: Hashable, Sendable {
     var user: String? {
         switch self {
         case .presentity(let user), .publication(let user, _), .registration(let user, _), .contacts(let user), .accessList(let user),
-            .bridge(let user), .shownWatcher(let user, _), .signOff(let user, _):
+            .bridge(let user), .shownWatcher(let user, _), .signOff(let user, _), .document(let user, _, _):
             user
         case .dialog, .upstreamSubscription: nil
         }
@@ -62,6 +65,7 @@ package enum StoreRecord: Hashable, Sendable {
     case bridge(StoredBridge)
     case shownWatcher(StoredShownWatcher)
     case signOff(StoredSignOff)
+    case document(StoredXCAPDocument)
 
     /// Key of the record.
     package var key: StoreKey {
@@ -76,6 +80,7 @@ package enum StoreRecord: Hashable, Sendable {
         case .bridge(let stored): .bridge(stored.user)
         case .shownWatcher(let stored): .shownWatcher(presentity: stored.presentity, watcher: stored.watcher)
         case .signOff(let stored): .signOff(presentity: stored.presentity, number: stored.number)
+        case .document(let stored): .document(user: stored.user, auid: stored.auid, name: stored.name)
         }
     }
 }
@@ -190,5 +195,31 @@ package struct StoredUserDocument: Hashable, Sendable {
         self.user = user
         self.deltaNumber = deltaNumber
         self.document = document
+    }
+}
+
+/// XCAP document of a user (RFC 4825).
+package struct StoredXCAPDocument: Hashable, Sendable {
+    /// The user's `aorKey`.
+    package var user: String
+    /// Application usage.
+    package var auid: String
+    /// Name below the home directory.
+    package var name: String
+    /// Entity-tag without quotes; the next one is derived from it.
+    package var tag: String
+    /// Media type of the application usage.
+    package var mediaType: String
+    /// Octets as the user put them.
+    package var octets: [UInt8]
+
+    /// Creates a record.
+    package init(user: String, auid: String, name: String, tag: String, mediaType: String, octets: [UInt8]) {
+        self.user = user
+        self.auid = auid
+        self.name = name
+        self.tag = tag
+        self.mediaType = mediaType
+        self.octets = octets
     }
 }

@@ -83,7 +83,7 @@ extension StoreRecord {
             stored.moment = stored.moment + span
             stored.document = Self.shifted(stored.document, by: span)
             return .signOff(stored)
-        case .contacts, .accessList:
+        case .contacts, .accessList, .document:
             return self
         }
     }

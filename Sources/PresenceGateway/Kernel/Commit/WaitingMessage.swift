@@ -9,6 +9,8 @@ struct WaitingMessage {
         case request(SIPRequest, RequestRoute, RequestOrigin)
         /// BENOTIFY (MS-SIP 3.5).
         case unanswered(SIPRequest, RequestRoute, RequestOrigin)
+        /// Answer to a request that came by another way than SIP; the scope is given.
+        case reply(WaitingReply)
         /// Value of a flow for another shard.
         case value(any Sendable, shard: Int, FlowID)
     }
@@ -16,6 +18,14 @@ struct WaitingMessage {
     let content: Content
     /// Users and dialog on which it depends; nil: those in its headers.
     let scope: CommitScope?
+}
+
+/// An answer with the two ways that it may leave; one of them is called, once.
+struct WaitingReply {
+    /// Sends the answer; the changes that it depends on are stored.
+    let send: () -> Void
+    /// Sends the refusal, because they could not be stored.
+    let refuse: (Refusal) -> Void
 }
 
 /// Two users and a dialog, and the newest commit that changes others of which a message shows something.
@@ -42,14 +52,19 @@ struct CommitScope {
 }
 
 extension WaitingMessage {
-    var isAnswer: Bool { if case .answer = content { true } else { false } }
+    var isAnswer: Bool {
+        switch content {
+        case .answer, .reply: true
+        case .request, .unanswered, .value: false
+        }
+    }
 
     /// The scope by the headers; the local tag is that of To in a response, and that of From in a request.
     var scopeByHeaders: CommitScope {
         switch content {
         case .answer(let response, _): CommitScope(response.headers, ofDialog: response.headers.toTag)
         case .request(let request, _, _), .unanswered(let request, _, _): CommitScope(request.headers, ofDialog: request.headers.fromTag)
-        case .value: CommitScope("", "", ofDialog: nil)
+        case .reply, .value: CommitScope("", "", ofDialog: nil)
         }
     }
 }

@@ -1,0 +1,294 @@
+import Foundation
+import SIPSecurity
+import Testing
+
+/// `curl --digest` and raw sockets against the XCAP server of the program.
+extension RealSockets {
+    @Suite(.enabled(if: PeerPrograms.areReady(PeerPrograms.curl, PeerPrograms.python))) struct DocumentInteropTests {
+        private static let lists = "application/resource-lists+xml"
+        private static let element = "application/xcap-el+xml"
+        private static let namespace = "urn:ietf:params:xml:ns:resource-lists"
+
+        static func list(_ entries: String...) -> String {
+            "<?xml version=\"1.0\"?>\r\n<resource-lists xmlns=\"\(namespace)\">\n <!-- mine --><list name=\"friends\">"
+                + entries.map { "<entry uri=\"\($0)\"/>" }.joined() + "</list>\n</resource-lists>\n"
+        }
+
+        /// The program with one user, and curl beside it.
+        private struct Stage {
+            let scratch: ScratchDirectory
+            let program: IsthmusProgram
+            let port: Int
+
+            /// URI of a document of the user, or of a node in it.
+            func uri(_ path: String) -> String { "https://localhost:\(port)/xcap-root/\(path)" }
+
+            var index: String { uri("resource-lists/users/sip:mara@example.com/index") }
+
+            struct Answer: Equatable {
+                var status: Int
+                var tag: String?
+                var body: [UInt8]
+                var headers: String
+
+                var text: String { String(decoding: body, as: UTF8.self) }
+            }
+
+            /// Runs curl, by default as the user.
+            func curl(_ uri: String, _ arguments: [String] = [], user: String? = "mara:open sesame") async throws -> Answer {
+                let name = UUID().uuidString.prefix(8)
+                let (head, body) = (scratch.file("\(name).head"), scratch.file("\(name).body"))
+                let sign = user.map { ["--digest", "-u", $0] } ?? []
+                let process = try ChildProcess(
+                    try PeerPrograms.curl.required(package: "curl"),
+                    ["-sS", "-g", "--cacert", scratch.file("authority.crt").path, "-D", head.path, "-o", body.path, "--max-time", "20"]
+                        + sign + arguments + [uri], in: scratch.url, name: "curl-\(name)")
+                guard await process.exit(within: 25) == 0 else { throw PeerError(description: "curl: \(process.errorText)") }
+                // With Digest the first response is the challenge.
+                let text = try String(contentsOf: head, encoding: .utf8).replacingOccurrences(of: "\r\n", with: "\n")
+                let last = text.components(separatedBy: "\n\n").filter { $0.hasPrefix("HTTP/") }.last ?? ""
+                let lines = last.split(separator: "\n").map(String.init)
+                let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+                let tag = lines.first { $0.lowercased().hasPrefix("etag:") }.map { String($0.dropFirst(6)) }
+                return Answer(
+                    status: status, tag: tag, body: (try? [UInt8](Data(contentsOf: body))) ?? [], headers: last)
+            }
+
+            func put(
+                _ uri: String? = nil, _ content: String, type: String = lists, _ arguments: [String] = [],
+                user: String? = "mara:open sesame"
+            ) async throws -> Answer {
+                let file = try scratch.write(content, to: "put-\(UUID().uuidString.prefix(8))")
+                return try await curl(
+                    uri ?? index, ["-X", "PUT", "--data-binary", "@\(file.path)", "-H", "Content-Type: \(type)"] + arguments, user: user)
+            }
+        }
+
+        private static func start(
+            _ name: String, in existing: ScratchDirectory? = nil, port wanted: Int? = nil, limits: String = ""
+        ) async throws -> Stage {
+            let scratch = try existing ?? ScratchDirectory("documents-\(name)")
+            let port = try wanted ?? Loopback.freePort()
+            if existing == nil {
+                try await Certificate.make(in: scratch)
+                let verifiers = try CredentialVerifiers(user: "mara", realm: "example.com", password: "open sesame")
+                try scratch.write(
+                    "users:\n  \"sip:mara@example.com\":\n    verifiers: \"\(verifiers.text)\"\n  \"sip:noa@example.com\": {}\n",
+                    to: "users.yaml")
+            }
+            let program = try await IsthmusProgram(
+                in: scratch, store: "{ sqlite: \"\(scratch.file("isthmus.db").path)\" }",
+                domains: ["example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }"],
+                settings: [
+                    "directory: { file: users.yaml }", "tls: { certificate: server.crt, key: server.key, trust: authority.crt }",
+                    "xcap: { listen: [ \"https:127.0.0.1:\(port)\" ], root: \"https://localhost:\(port)/xcap-root\" }", limits,
+                ])
+            return Stage(scratch: scratch, program: program, port: port)
+        }
+
+        /// A server certificate for localhost.
+        private enum Certificate {
+            static func make(in scratch: ScratchDirectory) async throws {
+                try scratch.write(
+                    """
+                    set -e
+                    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority \
+                        -keyout authority.key -out authority.crt
+                    openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -keyout server.key -out server.csr
+                    echo subjectAltName=DNS:localhost,IP:127.0.0.1 > server.ext
+                    openssl x509 -req -in server.csr -CA authority.crt -CAkey authority.key -CAcreateserial -days 2 \
+                        -extfile server.ext -out server.crt
+                    """, to: "make.sh")
+                let shell = try ChildProcess(
+                    URL(fileURLWithPath: "/bin/sh"), ["-c", "cd \"$0\" && sh make.sh", scratch.url.path], in: scratch.url, name: "make")
+                guard await shell.exit(within: 30) == 0 else {
+                    throw PeerError(description: "openssl makes no certificate: \(shell.errorText)")
+                }
+            }
+        }
+
+        @Test("RFC 4825 8.2.1, 7: PUT answers 201 with an ETag, GET gives the same octets, after kill -9 too, and tags go on")
+        func kept() async throws {
+            let stage = try await Self.start("kept")
+            let created = try await stage.put(nil, Self.list("sip:a@example.com"))
+            #expect(created.status == 201 && created.tag != nil && created.body.isEmpty, "\(created) \(stage.program.log)")
+            let found = try await stage.curl(stage.index)
+            #expect(found.status == 200 && found.text == Self.list("sip:a@example.com") && found.tag == created.tag)
+            #expect(found.headers.contains("Cache-Control: private, no-cache") && found.headers.contains("Vary: Authorization"))
+            await stage.program.kill()
+            let second = try await Self.start("kept", in: stage.scratch, port: stage.port)
+            let again = try await second.curl(second.index)
+            #expect(again.status == 200 && again.body == found.body && again.tag == created.tag)
+            let tag = try #require(created.tag)
+            let changed = try await second.put(nil, Self.list("sip:b@example.com"), ["-H", "If-Match: \(tag)"])
+            #expect(changed.status == 200 && changed.tag != created.tag)
+            #expect(try await second.put(nil, Self.list("sip:c@example.com"), ["-H", "If-Match: \(tag)"]).status == 412)
+            #expect(await second.program.stop() == 0)
+            stage.scratch.remove()
+        }
+
+        @Test("RFC 4825 8.2, 11: each status and 409 reason, and the document stays as it is")
+        func refusals() async throws {
+            let stage = try await Self.start("refusals")
+            let content = Self.list("sip:a@example.com", "sip:b@example.com")
+            let created = try await stage.put(nil, content)
+            #expect(created.status == 201)
+            let node = stage.index + "/~~/resource-lists/list%5B@name=%22friends%22%5D"
+            let entry = node + "/entry%5B@uri=%22sip:a@example.com%22%5D"
+            /// Content, type, URI, further arguments, status, and the element in a 409 body.
+            let cases: [(String?, String, String, [String], Int, String?)] = [
+                ("<resource-lists", Self.lists, stage.index, [], 409, "not-well-formed"),
+                (Self.list() + "<more/>", Self.lists, stage.index, [], 409, "not-well-formed"),
+                (content, "text/xml", stage.index, [], 415, nil),
+                (content, Self.lists, stage.index, ["-H", "If-None-Match: *"], 412, nil),
+                (content, Self.lists, stage.index, ["-H", "If-Match: \"other\""], 412, nil),
+                (content, Self.lists, stage.index + "/more", [], 409, "no-parent"),
+                (
+                    "<resource-lists xmlns=\"\(Self.namespace)\"><wrong/></resource-lists>", Self.lists, stage.index, [], 409,
+                    "schema-validation-error"
+                ),
+                (
+                    "<resource-lists xmlns=\"\(Self.namespace)\"><list name=\"a\"/><list name=\"a\"/></resource-lists>", Self.lists,
+                    stage.index, [], 409, "uniqueness-failure"
+                ),
+                (
+                    "<resource-lists xmlns=\"\(Self.namespace)\"><list><external anchor=\"https://elsewhere.example.org/x\"/></list></resource-lists>",
+                    Self.lists, stage.index, [], 409, "constraint-failure"
+                ),
+                ("<a/><b/>", Self.element, entry, [], 409, "not-xml-frag"),
+                ("<entry uri=\"sip:x@example.com\"/>", Self.element, entry, [], 409, "cannot-insert"),
+                ("<entry uri=\"sip:x@example.com\"/>", Self.element, node + "/list/entry", [], 409, "no-parent"),
+                ("a\"b'<", "application/xcap-att+xml", entry + "/@uri", [], 409, "not-xml-att-value"),
+                ("\u{FEFF}x", Self.lists + "; charset=utf-16", stage.index, [], 409, "not-utf-8"),
+                (String(repeating: "x", count: 300_000), Self.lists, stage.index, [], 413, nil),
+                (nil, "", node + "/entry%5B1%5D", ["-X", "DELETE"], 409, "cannot-delete"),
+                (nil, "", node + "/entry%5B7%5D", ["-X", "DELETE"], 404, nil),
+                (nil, "", stage.index + "/~~/%5B", [], 400, nil),
+                (nil, "", stage.index, ["-X", "POST"], 405, nil),
+                (nil, "", stage.uri("pres-rules/users/sip:mara@example.com/index"), [], 404, nil),
+                (nil, "", stage.uri("resource-lists/users/sip:noa@example.com/index"), [], 403, nil),
+                (nil, "", stage.uri("resource-lists/users/sip:nobody@example.com/index"), [], 403, nil),
+                (nil, "", stage.index, ["-H", "X-3GPP-Intended-Identity: \"sip:mara@example.com\""], 403, nil),
+                (nil, "", stage.index, ["-H", "X-XCAP-Asserted-Identity: \"sip:noa@example.com\""], 403, nil),
+                (nil, "", stage.uri("resource-lists/users/sip:mara@example.com/" + String(repeating: "x", count: 9_000)), [], 414, nil),
+            ]
+            for (content, type, uri, arguments, status, element) in cases {
+                let answer =
+                    if let content { try await stage.put(uri, content, type: type, arguments) } else {
+                        try await stage.curl(uri, arguments)
+                    }
+                #expect(answer.status == status, "\(uri) \(answer.headers)")
+                if let element {
+                    #expect(answer.headers.contains("application/xcap-error+xml") && answer.text.contains("<\(element)"), "\(answer.text)")
+                }
+            }
+            for user in [nil, "mara:wrong", "nobody:open sesame"] {
+                let answer = try await stage.put(nil, Self.list(), user: user)
+                #expect(answer.status == 401 && answer.headers.contains("WWW-Authenticate: Digest realm=\"example.com\""))
+            }
+            let kept = try await stage.curl(stage.index)
+            #expect(kept.status == 200 && kept.text == content && kept.tag == created.tag)
+            let tag = try #require(created.tag)
+            #expect(try await stage.curl(stage.index, ["-H", "If-None-Match: \(tag)"]).status == 304)
+            let head = try await stage.curl(stage.index, ["-I"])
+            #expect(
+                head.status == 200 && !head.text.contains("<resource-lists")
+                    && head.headers.contains("Content-Length: \(content.utf8.count)"))
+            let part = try await stage.curl(entry)
+            #expect(part.status == 200 && part.text == "<entry uri=\"sip:a@example.com\"/>")
+            #expect(try await stage.curl(entry, ["-X", "DELETE"]).status == 200)
+            #expect(try await stage.curl(stage.index).text == Self.list("sip:b@example.com"))
+            #expect(await stage.program.stop() == 0)
+            stage.scratch.remove()
+        }
+
+        @Test("kill -9 between changes leaves the last answered document, or the one that was being stored")
+        func killed() async throws {
+            var stage = try await Self.start("killed", limits: "limits: { document-requests-per-second: 1000 }")
+            var last = ""
+            for round in 0..<4 {
+                for number in 0..<(3 + round) {
+                    let content = Self.list("sip:r\(round)n\(number)@example.com")
+                    let answer = try await stage.put(nil, content)
+                    #expect([200, 201].contains(answer.status))
+                    last = content
+                }
+                let next = Self.list("sip:r\(round)last@example.com")
+                let (present, file) = (stage, try stage.scratch.write(next, to: "next"))
+                let unanswered = try ChildProcess(
+                    try PeerPrograms.curl.required(package: "curl"),
+                    [
+                        "-sS", "--cacert", present.scratch.file("authority.crt").path, "--digest", "-u", "mara:open sesame", "-X", "PUT",
+                        "--data-binary", "@\(file.path)", "-H", "Content-Type: \(Self.lists)", present.index,
+                    ], in: present.scratch.url, name: "unanswered-\(round)")
+                await present.program.kill()
+                _ = await unanswered.exit(within: 20)
+                stage = try await Self.start(
+                    "killed", in: stage.scratch, port: stage.port, limits: "limits: { document-requests-per-second: 1000 }")
+                let found = try await stage.curl(stage.index).text
+                #expect([last, next].contains(found))
+                last = found
+            }
+            #expect(await stage.program.stop() == 0)
+            stage.scratch.remove()
+        }
+
+        @Test("slow, oversized and pipelined requests and a flood of connections do not hinder another client")
+        func slowClients() async throws {
+            let stage = try await Self.start("slow", limits: "limits: { http-connections-per-address: 30 }")
+            #expect(try await stage.put(nil, Self.list("sip:a@example.com")).status == 201)
+            // Ten clients that send a content octet by octet, five with endless header fields, a pipelined flood, and many more connections.
+            let script = """
+                import socket, ssl, time, sys
+                port = int(sys.argv[1])
+                context = ssl._create_unverified_context()
+                def connect():
+                    return context.wrap_socket(socket.create_connection(("127.0.0.1", port), 5))
+                path = b"/xcap-root/resource-lists/users/sip:mara@example.com/index"
+                slow = [connect() for _ in range(10)]
+                for s in slow: s.sendall(b"PUT " + path + b" HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 1000\\r\\n\\r\\nx")
+                large = connect()
+                large.sendall(b"GET " + path + b" HTTP/1.1\\r\\nHost: x\\r\\n")
+                first = b""
+                try:
+                    for n in range(60): large.sendall(b"X-%d: " % n + b"y" * 1000 + b"\\r\\n"); time.sleep(0.001)
+                except OSError: pass
+                try: first = large.recv(100)
+                except OSError: pass
+                print(first.split(b"\\r\\n")[0].decode())
+                flood = connect()
+                flood.sendall((b"GET " + path + b" HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n") * 200)
+                answers = b""
+                flood.settimeout(10)
+                while answers.count(b"HTTP/1.1 401") < 200:
+                    part = flood.recv(65536)
+                    if not part: break
+                    answers += part
+                print(answers.count(b"HTTP/1.1 401"))
+                more = []
+                refused = 0
+                for _ in range(40):
+                    try: more.append(connect())
+                    except OSError: refused += 1
+                print("refused" if refused >= 20 else refused)
+                for s in more[4:]: s.close()
+                for s in more[:4]: s.close()
+                sys.stdout.flush()
+                print("standing", flush=True)
+                time.sleep(60)
+                """
+            let file = try stage.scratch.write(script, to: "slow.py")
+            let python = try ChildProcess(
+                try PeerPrograms.python.required(package: "python3"), [file.path, String(stage.port)], in: stage.scratch.url, name: "slow")
+            #expect(await eventually(within: 30) { python.outputText.contains("standing") || !python.isRunning })
+            let lines = python.outputText.split(separator: "\n").map(String.init)
+            #expect(
+                lines.first == "HTTP/1.1 431 Request Header Fields Too Large" && lines.dropFirst().prefix(2) == ["200", "refused"],
+                "\(lines) \(python.errorText)")
+            #expect(try await stage.curl(stage.index).text == Self.list("sip:a@example.com"))
+            #expect(await stage.program.stop() == 0)
+            await python.stop(signal: SIGKILL)
+            stage.scratch.remove()
+        }
+    }
+}
