@@ -3,6 +3,9 @@ import NIOHTTP1
 
 /// One connection of an ``HTTPServer``: collects a request, passes it to the service, and writes the response. Confined to the loop of
 /// its table.
+///
+///     idle --head--> receiving --end--> answering --answer--> sending --taken by the client--> idle
+///       any of these --refusal, error, stop--> closing
 final class HTTPConnection: ChannelInboundHandler, @unchecked Sendable {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -12,6 +15,8 @@ final class HTTPConnection: ChannelInboundHandler, @unchecked Sendable {
         case idle
         case receiving(HTTPRequestHead)
         case answering(HTTPRequestHead)
+        /// The client has not taken the whole response; the next request waits, so that one response of a connection is held at most.
+        case sending
         /// The last response was written; what the client still sends is discarded.
         case closing
     }
@@ -59,7 +64,13 @@ final class HTTPConnection: ChannelInboundHandler, @unchecked Sendable {
         context.fireChannelInactive()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
+    /// Closes the connection after an error of TLS or of the parser, which has answered 400.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        deadline?.cancel()
+        forgetBody()
+        state = .closing
+        close()
+    }
 
     private func forgetBody() {
         table.unfinishedOctets -= body.count
@@ -145,23 +156,31 @@ final class HTTPConnection: ChannelInboundHandler, @unchecked Sendable {
         let head: HTTPRequestHead
         switch state {
         case .receiving(let present), .answering(let present): head = present
-        case .idle, .closing: return
+        case .idle, .sending, .closing: return
         }
         let keepsAlive = head.isKeepAlive && !closes && !table.isStopping
         var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
         if answer.status != 304 { headers.add(name: "Content-Length", value: String(answer.body.count)) }
         if !keepsAlive { headers.add(name: "Connection", value: "close") }
         let response = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: answer.status), headers: headers)
-        channel.write(HTTPServerResponsePart.head(response), promise: nil)
-        if !answer.omitsBody, head.method != .HEAD, !answer.body.isEmpty {
-            channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: answer.body))), promise: nil)
-        }
-        state = keepsAlive ? .idle : .closing
+        state = keepsAlive ? .sending : .closing
         setDeadline(options.idleMilliseconds) { self.close() }
-        let isWhole = !closes
-        channel.writeAndFlush(HTTPServerResponsePart.end(nil)).hop(to: table.loop).whenComplete { _ in
-            if !keepsAlive { if isWhole { self.close() } else { self.closeLater() } }
+        var taken = channel.write(HTTPServerResponsePart.head(response))
+        if !answer.omitsBody, head.method != .HEAD, !answer.body.isEmpty {
+            taken = channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: answer.body))))
         }
+        channel.flush()
+        let isWhole = !closes
+        taken.hop(to: table.loop).whenSuccess { self.sent(keepsAlive: keepsAlive, isWhole: isWhole) }
+    }
+
+    /// Ends a response that the client has taken, which lets its next request through.
+    private func sent(keepsAlive: Bool, isWhole: Bool) {
+        if case .sending = state { state = .idle }
+        if keepsAlive { setDeadline(options.idleMilliseconds) { self.close() } }
+        channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+        guard !keepsAlive || table.isStopping else { return }
+        if isWhole { close() } else { closeLater() }
     }
 
     /// Closes after the client had time to read the response: closing with unread input resets the connection.

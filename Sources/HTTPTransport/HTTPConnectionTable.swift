@@ -44,7 +44,11 @@ final class HTTPConnectionTable: @unchecked Sendable {
                 if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context())) }
                 try pipeline.addHandler(HTTPHeadMeter(connection))
                 try pipeline.addHandler(HTTPResponseEncoder())
-                try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)))
+                // Header fields are counted in octets by HTTPHeadMeter, with 431; this limit is for trailers.
+                var limits = NIOHTTPDecoderLimitConfiguration()
+                limits.maxHeaderListSize = 2 * self.options.headerBytes
+                try pipeline.addHandler(
+                    ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)))
                 try pipeline.addHandler(HTTPHeadWatch(connection))
                 try pipeline.addHandler(HTTPServerPipelineHandler())
                 try pipeline.addHandler(HTTPServerProtocolErrorHandler())

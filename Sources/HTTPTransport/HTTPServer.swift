@@ -66,11 +66,14 @@ package final class HTTPServer: Sendable {
     }
 
     /// Closes the listeners and all connections without an open request; waits at most `patience` milliseconds for the others.
+    /// ``statistics()`` can be called until ``shutdown()``.
     package func stop(patience: Int64 = 2_000) async {
         for channel in channels { try? await channel.close() }
         try? await connections.loop.flatSubmit { self.connections.stop(within: .milliseconds(patience)) }.get()
-        try? await group.shutdownGracefully()
     }
+
+    /// Ends the thread of a stopped server; the last call.
+    package func shutdown() async { try? await group.shutdownGracefully() }
 }
 
 /// A listener that cannot be opened.

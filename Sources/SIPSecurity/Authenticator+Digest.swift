@@ -18,7 +18,7 @@ extension Authenticator {
         guard given.names(request) else {
             return .refused(AuthenticationAnswer(.badRequest, "RFC 7616 3.4.6: the digest uri is not the Request-URI"))
         }
-        let verdict = verify(given, realm: claim.domain, from: claim.source, at: now) {
+        let verdict = verify(given, realm: claim.domain, over: .sip, from: claim.source, at: now) {
             given.expectedResponse(userHash: $0, method: request.method)
         }
         let account: Account
@@ -32,6 +32,9 @@ extension Authenticator {
         return .accepted(identity: account.identity, association: nil)
     }
 
+    /// Protocol of a request with Digest credentials.
+    enum DigestProtocol { case sip, http }
+
     /// Result of checking Digest credentials.
     enum DigestVerdict {
         /// The nonce is too old, was used, or was not given to this address.
@@ -42,13 +45,14 @@ extension Authenticator {
         case right(Account)
     }
 
-    /// Checks nonce, password and counter of Digest credentials of any protocol, and counts a failure.
+    /// Checks nonce, password and counter of Digest credentials, and counts a failure.
     /// - Parameter expected: the right response for H(A1).
     func verify(
-        _ given: DigestCredentials, realm: String, from source: MessageSource, at now: Instant, expected: ([UInt8]) -> [UInt8]
+        _ given: DigestCredentials, realm: String, over used: DigestProtocol, from source: MessageSource, at now: Instant,
+        expected: ([UInt8]) -> [UInt8]
     ) -> DigestVerdict {
         // Nonce first: a response without a nonce of its own address may be forged, so it must not count as a failure of the user.
-        guard let issued = DigestNonce.issued(given.nonce, realm: realm, host: source.remote.host, key: keys.digestNonce),
+        guard let issued = DigestNonce.issued(given.nonce, realm: realm, host: source.remote.host, key: keys.nonce(of: used)),
             issued <= now, now - issued < limits.nonceLifetime
         else { return .stale }
         let login = LoginName(digestUser: given.user, realm: realm)
@@ -65,7 +69,8 @@ extension Authenticator {
         }
         let isFresh = tables.withLock { tables in
             tables.failures.noteSuccess(of: attempt)
-            return tables.nonces.accept(
+            let nonces: WritableKeyPath<Tables, NonceTable> = used == .sip ? \.nonces : \.httpNonces
+            return tables[keyPath: nonces].accept(
                 given.nonce, issued: issued, counter: given.counter, until: issued + limits.nonceLifetime, at: now)
         }
         return isFresh ? .right(account) : .stale

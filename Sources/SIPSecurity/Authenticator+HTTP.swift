@@ -34,7 +34,8 @@ public enum HTTPAuthenticationOutcome: Equatable, Sendable {
     case refused(status: Int, retryAfter: Int?)
 }
 
-/// Digest over HTTP (RFC 7616) with qop `auth` and `auth-int`; nonces, counters and pauses are those of SIP.
+/// Digest over HTTP (RFC 7616) with qop `auth` and `auth-int`. Failures and pauses are those of SIP; nonces and their counters are not, so that
+/// no credentials are valid for both protocols, and a flood of one forgets no nonce of the other.
 extension Authenticator {
     /// Authenticates a request; call it once per request.
     /// - Parameters:
@@ -47,7 +48,7 @@ extension Authenticator {
         func challenge(isStale: Bool = false) -> HTTPAuthenticationOutcome {
             let random = tables.withLock { $0.keys.draw(8) }
             let nonce = DigestNonce.text(
-                at: now, realm: realm, host: request.source.remote.host, random: random, key: keys.digestNonce)
+                at: now, realm: realm, host: request.source.remote.host, random: random, key: keys.nonce(of: .http))
             let stale = isStale ? ", stale=true" : ""
             return .challenge(
                 algorithms.map {
@@ -55,12 +56,14 @@ extension Authenticator {
                 })
         }
         for line in request.authorization.prefix(Self.credentialLimit) {
+            // Credentials of other schemes, such as Bearer, have forms of their own.
+            guard AuthorizationValue.scheme(of: line)?.lowercased() == "digest" else { continue }
             guard let value = AuthorizationValue(line) else { return .refused(status: 400, retryAfter: nil) }
-            guard value.isScheme("Digest"), let named = value["realm"]?.lowercased(), realms.contains(named) else { continue }
+            guard let named = value["realm"]?.lowercased(), realms.contains(named) else { continue }
             guard let given = try? DigestCredentials(value, allowsBody: true), algorithms.contains(given.algorithm),
                 given.uri == request.target
             else { return .refused(status: 400, retryAfter: nil) }
-            let verdict = verify(given, realm: named, from: request.source, at: now) {
+            let verdict = verify(given, realm: named, over: .http, from: request.source, at: now) {
                 given.expectedResponse(userHash: $0, method: request.method, body: request.body)
             }
             switch verdict {

@@ -27,6 +27,7 @@ public final class Authenticator: Sendable {
         var handshakes: HandshakeTable
         var associations: AssociationTable
         var nonces: NonceTable
+        var httpNonces: NonceTable
         var failures: FailureLimiter
     }
 
@@ -59,7 +60,7 @@ public final class Authenticator: Sendable {
                 keys: keys, tlsDSK: tlsDSK,
                 handshakes: HandshakeTable(limit: limits.handshakes, limitPerHost: limits.handshakesPerSource),
                 associations: AssociationTable(limit: limits.associations, limitPerUser: limits.associationsPerUser),
-                nonces: NonceTable(limit: limits.nonces),
+                nonces: NonceTable(limit: limits.nonces), httpNonces: NonceTable(limit: limits.nonces),
                 failures: FailureLimiter(
                     failures: limits.failures, window: limits.failureWindow, userLimit: limits.failureUsers,
                     knownFlowLimit: limits.knownFlows)))
@@ -77,7 +78,8 @@ public final class Authenticator: Sendable {
     /// Number of entries in all tables, for tests of the limits.
     var rememberedCount: Int {
         tables.withLock {
-            $0.handshakes.count + $0.associations.count + $0.associations.spentCount + $0.nonces.count + $0.failures.count
+            $0.handshakes.count + $0.associations.count + $0.associations.spentCount + $0.nonces.count
+                + $0.httpNonces.count + $0.failures.count
         }
     }
 
@@ -170,7 +172,7 @@ public final class Authenticator: Sendable {
         if !demand.digestAlgorithms.isEmpty {
             let random = tables.withLock { $0.keys.draw(8) }
             let nonce = DigestNonce.text(
-                at: now, realm: claim.domain, host: claim.source.remote.host, random: random, key: keys.digestNonce)
+                at: now, realm: claim.domain, host: claim.source.remote.host, random: random, key: keys.nonce(of: .sip))
             for algorithm in demand.digestAlgorithms {
                 let stale = reason == .stale ? ", stale=true" : ""
                 headers.append(

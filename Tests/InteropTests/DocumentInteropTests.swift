@@ -23,6 +23,8 @@ extension RealSockets {
             /// URI of a document of the user, or of a node in it.
             func uri(_ path: String) -> String { "https://localhost:\(port)/xcap-root/\(path)" }
 
+            var rules: String { uri("org.openmobilealliance.pres-rules/users/sip:mara@example.com/pres-rules") }
+
             var index: String { uri("resource-lists/users/sip:mara@example.com/index") }
 
             struct Answer: Equatable {
@@ -166,6 +168,8 @@ extension RealSockets {
                 (nil, "", stage.index + "/~~/%5B", [], 400, nil),
                 (nil, "", stage.index, ["-X", "POST"], 405, nil),
                 (nil, "", stage.uri("pres-rules/users/sip:mara@example.com/index"), [], 404, nil),
+                (nil, "", stage.uri("no-such-usage/users/sip:mara@example.com/index"), [], 404, nil),
+                ("<ruleset/>", "application/auth-policy+xml", stage.rules, [], 409, "schema-validation-error"),
                 (nil, "", stage.uri("resource-lists/users/sip:noa@example.com/index"), [], 403, nil),
                 (nil, "", stage.uri("resource-lists/users/sip:nobody@example.com/index"), [], 403, nil),
                 (nil, "", stage.index, ["-H", "X-3GPP-Intended-Identity: \"sip:mara@example.com\""], 403, nil),
@@ -231,6 +235,112 @@ extension RealSockets {
             }
             #expect(await stage.program.stop() == 0)
             stage.scratch.remove()
+        }
+
+        @Test("RFC 5025 3.2.1: rules put with curl end and admit a live subscription, and decide after kill -9 too")
+        func rules() async throws {
+            let stage = try await Self.start("rules")
+            let policy = "application/auth-policy+xml"
+            func ruleset(_ handling: String) -> String {
+                let grants =
+                    "<transformations><p:provide-services><p:all-services/></p:provide-services><p:provide-all-attributes/></transformations>"
+                return """
+                    <ruleset xmlns="urn:ietf:params:xml:ns:common-policy" xmlns:p="urn:ietf:params:xml:ns:pres-rules"><rule id="bob">
+                    <conditions><identity><one id="sip:bob@example.com"/></identity></conditions>
+                    <actions><p:sub-handling>\(handling)</p:sub-handling></actions>\(handling == "allow" ? grants : "")</rule></ruleset>
+                    """
+            }
+            func watch(_ stage: Stage, _ more: String...) throws -> ChildProcess {
+                try ChildProcess(
+                    PeerPrograms.isthmus,
+                    [
+                        "watch", "sip:mara@example.com", "--via", "tcp:127.0.0.1:\(stage.program.port)", "--as", "sip:bob@example.com",
+                    ] + more, in: stage.scratch.url, name: "watch-\(UUID().uuidString.prefix(8))")
+            }
+            // The domain blocks watchers that no rule names.
+            #expect(await (try watch(stage, "--once")).exit(within: 20) == 1)
+            #expect(try await stage.put(stage.rules, ruleset("allow"), type: policy).status == 201)
+            let live = try watch(stage)
+            #expect(await eventually(within: 20) { live.outputText.contains("<presence") || !live.isRunning }, "\(live.errorText)")
+            #expect(try await stage.put(stage.rules, ruleset("block"), type: policy).status == 200)
+            #expect(await live.exit(within: 20) != nil, "the subscription goes on: \(live.outputText)")
+            #expect((live.outputText + live.errorText).contains("rejected"), "\(live.outputText) \(live.errorText)")
+            await stage.program.kill()
+            let second = try await Self.start("rules", in: stage.scratch, port: stage.port)
+            #expect(await (try watch(second, "--once")).exit(within: 20) == 1)
+            let sub = second.rules + "/~~/ruleset/rule%5B@id=%22bob%22%5D/actions/p:sub-handling?xmlns(p=urn:ietf:params:xml:ns:pres-rules)"
+            let element = "<p:sub-handling xmlns:p=\"urn:ietf:params:xml:ns:pres-rules\">polite-block</p:sub-handling>"
+            #expect(try await second.put(sub, element, type: Self.element).status == 200)
+            let polite = try watch(second, "--once")
+            #expect(await polite.exit(within: 20) == 0 && polite.outputText.contains("<presence"), "\(polite.errorText)")
+            #expect(await second.program.stop() == 0)
+            stage.scratch.remove()
+        }
+
+        @Test("a client that reads no responses, trailers beyond the limit and contradictory lengths cost a bounded memory and end")
+        func hostileClients() async throws {
+            let stage = try await Self.start("hostile", limits: "limits: { http-connections-per-address: 30 }")
+            #expect(try await stage.put(nil, Self.list("sip:a@example.com")).status == 201)
+            let script = """
+                import socket, ssl, sys, time
+                port = int(sys.argv[1])
+                context = ssl._create_unverified_context()
+                def connect():
+                    s = context.wrap_socket(socket.create_connection(("127.0.0.1", port), 5))
+                    s.settimeout(2)
+                    return s
+                path = b"/xcap-root/resource-lists/users/sip:mara@example.com/index"
+                get = b"GET " + path + b" HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"
+                def answer(octets):
+                    s = connect()
+                    try:
+                        s.sendall(octets)
+                        got = b""
+                        while True:
+                            part = s.recv(65536)
+                            if not part: break
+                            got += part
+                    except OSError: pass
+                    finally: s.close()
+                    return got.split(b"\\r\\n")[0].decode(), got.count(b"HTTP/1.1 ")
+                # Both lengths: a second request must not be seen by one reader and not by the other (RFC 7230 3.3.3).
+                print(answer(b"PUT " + path + b" HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 4\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n0\\r\\n\\r\\n" + get))
+                chunk = b"PUT " + path + b" HTTP/1.1\\r\\nHost: x\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n1\\r\\nx\\r\\n0\\r\\n"
+                print(answer(chunk + b"".join(b"X-%d: " % n + b"y" * 1000 + b"\\r\\n" for n in range(200)) + b"\\r\\n"))
+                sent = 0
+                silent = []
+                for _ in range(8):
+                    s = connect()
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    silent.append(s)
+                for s in silent:
+                    s.settimeout(1)
+                    try:
+                        for _ in range(2000): s.sendall(get * 50); sent += 50
+                    except OSError: pass
+                print("standing", sent, flush=True)
+                time.sleep(60)
+                """
+            let file = try stage.scratch.write(script, to: "hostile.py")
+            let before = try Self.residentOctets(of: stage.program.processID)
+            let python = try ChildProcess(
+                try PeerPrograms.python.required(package: "python3"), [file.path, String(stage.port)], in: stage.scratch.url, name: "hostile"
+            )
+            #expect(await eventually(within: 60) { python.outputText.contains("standing") || !python.isRunning })
+            let lines = python.outputText.split(separator: "\n").map(String.init)
+            #expect(lines.first == "('HTTP/1.1 400 Bad Request', 1)", "\(lines) \(python.errorText)")
+            #expect(lines.dropFirst().first?.contains("HTTP/1.1 4") == true, "\(lines)")
+            #expect(try Self.residentOctets(of: stage.program.processID) - before < 32 << 20, "\(lines)")
+            #expect(try await stage.curl(stage.index).text == Self.list("sip:a@example.com"))
+            #expect(await stage.program.stop() == 0)
+            await python.stop(signal: SIGKILL)
+            stage.scratch.remove()
+        }
+
+        /// Resident memory of a process, in octets.
+        private static func residentOctets(of process: pid_t) throws -> Int {
+            let text = try String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8)
+            return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4_096
         }
 
         @Test("slow, oversized and pipelined requests and a flood of connections do not hinder another client")

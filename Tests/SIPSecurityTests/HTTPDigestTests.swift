@@ -84,6 +84,38 @@ import Testing
         #expect(isStale(Self.check(bench, value)))
     }
 
+    @Test("RFC 7235 2.1: credentials of another scheme are answered with a challenge, malformed Digest credentials with 400")
+    func otherSchemes() throws {
+        let bench = try Bench()
+        for value in ["Bearer abc.def", "Basic YWxpY2U6UGEkJHcwcmQ=", "NTLM TlRMTVNTUAAB", "Negotiate", ""] {
+            guard case .challenge = Self.check(bench, value) else {
+                Issue.record("\(value)")
+                continue
+            }
+        }
+        #expect(Self.check(bench, "Digest realm=\"contoso.com\" nonce") == .refused(status: 400, retryAfter: nil))
+    }
+
+    @Test("a nonce of SIP proves nothing over HTTP, and one of HTTP nothing over SIP")
+    func protocols() throws {
+        let bench = try Bench()
+        let random: [UInt8] = Array(repeating: 7, count: 8)
+        let keys = bench.authenticator.keys
+        func issued(_ nonce: String, _ used: Authenticator.DigestProtocol) -> Instant? {
+            DigestNonce.issued(nonce, realm: "contoso.com", host: bench.source.remote.host, key: keys.nonce(of: used))
+        }
+        let sip = DigestNonce.text(
+            at: Bench.start, realm: "contoso.com", host: bench.source.remote.host, random: random, key: keys.nonce(of: .sip))
+        #expect(issued(sip, .sip) == Bench.start && issued(sip, .http) == nil)
+        let value = Client().authorization(.sha256, nonce: sip, method: "PUT", uri: Self.target, body: "octets")
+        guard case .challenge(let values) = Self.check(bench, value) else { throw Missing() }
+        #expect(values.allSatisfy { $0.hasSuffix("stale=true") })
+        let http = try Self.nonce(Self.check(bench))
+        #expect(issued(http, .http) != nil && issued(http, .sip) == nil)
+        let right = Client().authorization(.sha256, nonce: http, method: "PUT", uri: Self.target, body: "octets")
+        #expect(Self.check(bench, right) == .accepted(identity: "sip:alice@contoso.com"))
+    }
+
     @Test("a wrong password and an unknown user get the same new challenge; after too many failures 503 with Retry-After")
     func failures() throws {
         let bench = try Bench { $0.failures = 2 }

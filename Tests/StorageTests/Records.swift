@@ -5,6 +5,9 @@ import SIPCore
 enum Records {
     static let awkward = "a b=c%20d%\u{E9}"
 
+    /// Records of the kinds that version 6 of the schema has.
+    static var ofVersion6: [StoreRecord] { everyKind.filter { $0.kind != .document } }
+
     /// Records of every kind, several with a part of their key in common.
     static let everyKind: [StoreRecord] = [
         presentity("sip:a@example.com"), presentity("sip:b@example.com"),

@@ -391,7 +391,7 @@ struct SQLiteStoreTests {
     func version6() throws {
         let scratch = try Scratch()
         let single = [Records.unmixedDialog("s1"), Records.unmixedDialog("s2", resources: 0), Records.unmixedDialog("s3", resources: 2)]
-        let records = Set(Records.everyKind + single + [Records.dialog("s4", resources: 0)])
+        let records = Set(Records.ofVersion6 + single + [Records.dialog("s4", resources: 0)])
         do {
             let store = try SQLiteStore(path: scratch.path)
             try store.commit(records.map(StoreChange.put))

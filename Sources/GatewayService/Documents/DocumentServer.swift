@@ -16,8 +16,13 @@ struct DocumentServer: Sendable {
         _ configuration: ProgramConfiguration, on server: SIPServer, router: ShardRouter, authenticator: Authenticator?, tls: TLSService?,
         logger: Logger
     ) async throws(ServiceFailure) -> DocumentServer? {
-        guard let documents = configuration.documents, let authenticator, let root = XCAPRoot(configuration.xcapRoot ?? "") else {
-            return nil
+        guard let documents = configuration.documents else { return nil }
+        let listeners = documents.listeners.map(\.description).joined(separator: ", ")
+        guard let authenticator else {
+            throw ServiceFailure("xcap.listen: \(listeners): users cannot sign in")
+        }
+        guard let written = configuration.xcapRoot, let root = XCAPRoot(written) else {
+            throw ServiceFailure("xcap.root: \(documents.root): no URI of an XCAP root can be made of it")
         }
         let service = DocumentService(
             server: server, router: router, authenticator: authenticator, root: root,

@@ -103,6 +103,7 @@ package final class RunningGateway: Sendable {
         } catch {
             names.stop()
             await documentServer?.http.stop()
+            await documentServer?.http.shutdown()
             await server.stop()
             await store?.stop()
             throw error
@@ -261,6 +262,7 @@ package final class RunningGateway: Sendable {
         // The last tick of a shard may have left commits to it.
         await store?.stop()
         for listener in administration { await listener.stop() }
+        await documentServer?.http.shutdown()
         logger.notice("stopped")
     }
 

@@ -7,6 +7,10 @@ extension DocumentsFlow: StoredDocuments {
         homes.stored(HomeDirectories.Place(auid: auid, name: name), of: user)
     }
 
+    func documents(auid: String, of user: String) -> [StoredXCAPDocument] {
+        homes.storedDocuments(of: user).filter { $0.auid == auid }
+    }
+
     func record(of key: StoreKey) -> StoreRecord? {
         guard case .document(let user, let auid, let name) = key else { return nil }
         return homes.current(HomeDirectories.Place(auid: auid, name: name), of: user).map(StoreRecord.document)
@@ -28,9 +32,15 @@ extension DocumentsFlow: StoredDocuments {
         return true
     }
 
+    /// Tells the observers of the restored documents before any watcher is restored.
+    func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool {
+        if phase == .users { noteRestored() }
+        return true
+    }
+
     private func restoreServices(_ document: StoredXCAPDocument?, _ place: HomeDirectories.Place, of user: String) {
         guard place.auid == ApplicationUsage.rlsServices.auid else { return }
-        context.serviceURIs.restore(document.map { RLSServicesIndex.serviceURIs(in: $0.octets) } ?? [], of: user)
+        context.serviceURIs.restore(serviceURIs(in: document), of: user)
     }
 
     // MARK: failed commits

@@ -1,3 +1,4 @@
+import PresenceDocuments
 import SIPCore
 import XCAP
 
@@ -100,7 +101,7 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
     private func change(
         _ request: XCAPRequest, _ usage: ApplicationUsage, _ processor: XCAPProcessor, of user: String, at now: Instant
     ) throws(DocumentRefusal) -> XCAPResponse {
-        let place = HomeDirectories.Place(auid: usage.auid, name: request.uri.document.path.joined(separator: "/"))
+        let place = HomeDirectories.Place(usage, request.uri.document)
         let stored = document(request.uri.document, place, usage, processor, of: user)
         // Another shard may take a service URI between the check and the change; the repeated request then finds it taken.
         for _ in 0..<3 {
@@ -109,15 +110,15 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
             switch response.change {
             case .none: return response
             case .store(let document):
+                try checkMeaning(of: document.octets, usage, of: user)
                 changed = StoredXCAPDocument(
-                    user: user, auid: usage.auid, name: place.name, tag: document.tag.value, mediaType: usage.mediaType,
+                    user: user, auid: place.auid, name: place.name, tag: document.tag.value, mediaType: usage.mediaType,
                     octets: document.octets)
                 try checkRoom(for: document, at: place, of: user)
             case .remove: break
             }
             if usage.auid == ApplicationUsage.rlsServices.auid {
-                let uris = changed.map { RLSServicesIndex.serviceURIs(in: $0.octets, limits: processor.limits.document) } ?? []
-                guard context.serviceURIs.set(uris, of: user) else { continue }
+                guard context.serviceURIs.claim(serviceURIs(in: changed), of: user) else { continue }
             }
             apply(changed, place, of: user, at: now)
             return response
@@ -150,8 +151,32 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
     private func facts(for user: String) -> UsageFacts {
         let (configuration, directory, services) = (configuration, directory, context.serviceURIs)
         return UsageFacts(
-            isServiceURITaken: { uri in directory.names(uri) || services.isTaken(uri, byOthersThan: user) },
+            isServiceURITaken: { uri in
+                let key = SIPURI(uri).map { configuration.canonical($0).aorKey } ?? uri
+                return directory.names(key) || services.isTaken(key, byOthersThan: user)
+            },
             isHosted: { configuration.domain($0)?.hosted == true })
+    }
+
+    /// Keys of the list services of a document, by the canonical names of domains; empty without a document.
+    func serviceURIs(in document: StoredXCAPDocument?) -> Set<String> {
+        guard let document else { return [] }
+        return Set(
+            RLSServicesIndex.serviceURIs(in: document.octets).map { uri in SIPURI(uri).map { configuration.canonical($0).aorKey } ?? uri })
+    }
+
+    /// Checks that presence rules have an effect: a rule that is kept without one would deceive its owner.
+    private func checkMeaning(of octets: [UInt8], _ usage: ApplicationUsage, of user: String) throws(DocumentRefusal) {
+        guard ApplicationUsage.isOfPresenceRules(usage.auid) else { return }
+        guard let uri = SIPURI(user), configuration.domain(uri.domainKey)?.unruledHandling != nil else {
+            throw DocumentRefusal(
+                XCAPResponse(.constraint("RFC 5025 3: containers, and no presence rules, decide about the watchers of this user")))
+        }
+        do {
+            _ = try PresenceRulesDocument.decode(octets)
+        } catch {
+            throw DocumentRefusal(XCAPResponse(.constraint("RFC 5025 3: \(error)")))
+        }
     }
 
     /// Checks the limits of a user and of the shard before a document is stored.
@@ -183,8 +208,19 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
 
     /// Notes the document that the store has, and tells the observers if it is another one.
     func noteStored(_ document: StoredXCAPDocument?, _ place: HomeDirectories.Place, of user: String, at now: Instant) {
-        guard homes.set(stored: document, place, of: user) else { return }
+        let isOther = homes.set(stored: document, place, of: user)
+        if place.auid == ApplicationUsage.rlsServices.auid {
+            // A later change may wait for its commit.
+            context.serviceURIs.keep(
+                only: serviceURIs(in: document).union(serviceURIs(in: homes.current(place, of: user))), of: user)
+        }
+        guard isOther else { return }
         for observer in observers { observer.flow?.documentChanged(auid: place.auid, name: place.name, of: user, at: now) }
+    }
+
+    /// Tells the observers which users have restored documents.
+    func noteRestored() {
+        for user in homes.users { for observer in observers { observer.flow?.documentsRestored(of: user) } }
     }
 
     func add(_ observer: any DocumentObserver) { observers.append(Observer(flow: observer)) }

@@ -1,3 +1,5 @@
+import XCAP
+
 /// Documents of the users of a shard, by user, AUID and name.
 ///
 /// Each has two states: the current one, which requests see, and the stored one, which other flows see. They differ until the change
@@ -7,6 +9,21 @@ struct HomeDirectories {
     struct Place: Hashable {
         let auid: String
         let name: String
+
+        init(auid: String, name: String) {
+            self.auid = auid
+            self.name = name
+        }
+
+        /// The place of a document. Both usages of presence rules are names of one ruleset (docs/xcap.md).
+        init(_ usage: ApplicationUsage, _ selector: DocumentSelector) {
+            self =
+                ApplicationUsage.isOfPresenceRules(usage.auid)
+                ? .presenceRules : Place(auid: usage.auid, name: selector.path.joined(separator: "/"))
+        }
+
+        /// The ruleset of a user.
+        static let presenceRules = Place(auid: ApplicationUsage.omaPresenceRules.auid, name: "pres-rules")
     }
 
     private struct Entry {
@@ -28,6 +45,14 @@ struct HomeDirectories {
     func documents(of user: String) -> [StoredXCAPDocument] {
         (homes[user] ?? [:]).values.compactMap(\.current).sorted { ($0.auid, $0.name) < ($1.auid, $1.name) }
     }
+
+    /// The stored documents of a user, by AUID and name.
+    func storedDocuments(of user: String) -> [StoredXCAPDocument] {
+        (homes[user] ?? [:]).values.compactMap(\.stored).sorted { ($0.auid, $0.name) < ($1.auid, $1.name) }
+    }
+
+    /// The users with documents, sorted.
+    var users: [String] { homes.keys.sorted() }
 
     /// Sets or removes the current document.
     mutating func set(current document: StoredXCAPDocument?, _ place: Place, of user: String) {

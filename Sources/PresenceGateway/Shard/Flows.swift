@@ -26,6 +26,7 @@ final class Flows {
     let inspection: ShardInspection
     /// The flows with stored records, in the order of their steps after a restart and a failed commit.
     let persistent: [any Persistent]
+    private(set) lazy var decidingDocuments = DecidingDocuments(self, answers.kernel, answers.context)
     private(set) lazy var withdrawnRights = WithdrawnRights(self, answers.kernel, answers.context)
     /// Answers to the kernel.
     private(set) lazy var host = FlowsHost(self, answers.kernel, answers.context)
@@ -54,6 +55,7 @@ final class Flows {
         (self.answers, self.sources) = (answers, sources)
         answers.connect(self)
         sources.connect(self)
+        documents.add(decidingDocuments)
         handlers.add(subscriptions)
         handlers.add(upstream)
         handlers.add(publications)

@@ -9,14 +9,16 @@ extension Gateway {
     /// Replaces the directory: publishes changed data, and ends dialogs and registrations of users that are gone or disabled.
     package func use(directory state: DirectoryState, at now: Instant) { flows.homeServer.use(directory: state, at: now) }
 
-    /// Replaces the documents of a user of a hosted simple domain that decide about its watchers, and applies the decisions to live
-    /// subscriptions. Call it in every shard; that of the user takes them.
+    /// Replaces the documents that the configuration has of a user of a hosted simple domain to decide about its watchers, and applies the
+    /// decisions to live subscriptions. Documents that the user keeps by XCAP come before them. Call it in every shard; that of the user
+    /// takes them.
     /// - Parameters:
     ///   - documents: nil: the user has none, and the default of the domain decides.
     ///   - key: `aorKey` of the user.
     package func use(_ documents: UserDocuments?, of key: String, at now: Instant) {
         commitLog.noteInput(at: now)
-        flows.presentities.use(documents, of: key, at: now)
+        flows.decidingDocuments.configure(documents, of: key)
+        flows.presentities.reviewWatchers(of: key, at: now)
     }
 
     /// Keys of the users with clients ready for the migration of contacts to the mail server, sorted (MS-PRES 3.10.4).

@@ -19,7 +19,7 @@ extension Gateway {
         let before = self.configuration
         context.use(configuration)
         kernel.use(configuration)
-        for change in documents { flows.presentities.replace(change.documents, of: change.user) }
+        for change in documents { flows.decidingDocuments.configure(change.documents, of: change.user) }
         flows.border.configure(before: before)
         if configuration.domains != before.domains {
             // Unchanged domains keep the forms that were learned for them.

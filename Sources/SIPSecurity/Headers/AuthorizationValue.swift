@@ -27,6 +27,13 @@ struct AuthorizationValue: Hashable, Sendable {
         self.parameters = parameters
     }
 
+    /// The scheme of a value, whose other parts may be malformed; nil if there is none.
+    static func scheme(of text: String) -> String? {
+        var reader = Reader(bytes: Array(text.utf8.prefix(lengthLimit)))
+        reader.skipBlanks()
+        return reader.token()
+    }
+
     /// The value of a parameter by lower-case name; nil if absent.
     subscript(name: String) -> String? { parameters[name] }
 

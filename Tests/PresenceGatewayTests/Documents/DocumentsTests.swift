@@ -1,3 +1,4 @@
+import FederationRouting
 import SIPCore
 import Testing
 
@@ -14,6 +15,7 @@ import Testing
         var answers: [DocumentAnswer] = []
         var changes: [String] = []
         func documentChanged(auid: String, name: String, of user: String, at now: Instant) { changes.append("\(auid) \(name) \(user)") }
+        func documentsRestored(of user: String) {}
     }
 
     private let store = MemoryStore()
@@ -96,8 +98,6 @@ import Testing
         arguments: [
             ("resource-lists/users/sip:ulla@fabrikam.com/index", 403), ("resource-lists/users/sip:no-such-user@fabrikam.com/index", 403),
             ("resource-lists/users/sip:rob@elsewhere.example.com/index", 404), ("rls-services/global/index", 403),
-            ("pres-rules/users/sip:rob@fabrikam.com/index", 404),
-            ("org.openmobilealliance.pres-rules/users/sip:rob@fabrikam.com/pres-rules", 404),
             ("no-such-usage/users/sip:rob@fabrikam.com/index", 404),
         ])
     func owners(_ path: String, _ status: Int) throws {
@@ -120,7 +120,8 @@ import Testing
         _ = try answer(Self.put(), bench)
         let capabilities = try answer(Self.get("/xcap-root/xcap-caps/global/index"), bench)
         let text = String(decoding: capabilities.body, as: UTF8.self)
-        #expect(capabilities.status == 200 && text.contains("<auid>resource-lists</auid>") && !text.contains("pres-rules"))
+        #expect(capabilities.status == 200 && text.contains("<auid>resource-lists</auid>") && text.contains("<auid>pres-rules</auid>")
+                && text.contains("<auid>org.openmobilealliance.pres-rules</auid>") && !text.contains("watcher"))
         let directory = try answer(
             Self.get("/xcap-root/org.openmobilealliance.xcap-directory/users/sip:rob@fabrikam.com/directory.xml"), bench)
         #expect(String(decoding: directory.body, as: UTF8.self).contains("resource-lists/users/sip:rob@fabrikam.com/index"))
@@ -224,5 +225,33 @@ import Testing
         #expect(status(put(Self.rob, "sip:team-2@fabrikam.com"), one) == 409)
         #expect(status(DocumentRequest(user: Self.rob, method: "DELETE", target: Self.services), one) == 200)
         #expect(status(put(ulla, "sip:team@fabrikam.com"), other) == 200)
+    }
+
+    @Test("RFC 4826 4.4.5: a service URI of another name of its domain is the same URI")
+    func serviceOfAlias() throws {
+        let bench = bench { $0.domains["fabrikam.com"]?.forms.aliases = ["fabrikam.example.net"] }
+        func put(_ user: String, _ uri: String) -> DocumentRequest {
+            Self.put("/xcap-root/rls-services/users/\(user)/index", Self.service(uri), type: "application/rls-services+xml", by: user)
+        }
+        #expect(try answer(put(Self.rob, "sip:team@fabrikam.com"), bench).status == 201)
+        #expect(try answer(put("sip:ulla@fabrikam.com", "sip:team@fabrikam.example.net"), bench).status == 409)
+    }
+
+    @Test("RFC 4826 4.4.5: a failed commit leaves the owner its service URI, and gives the new one back")
+    func failedService() throws {
+        let bench = bench()
+        func put(_ user: String, _ uri: String) -> DocumentRequest {
+            Self.put("/xcap-root/rls-services/users/\(user)/index", Self.service(uri), type: "application/rls-services+xml", by: user)
+        }
+        let ulla = "sip:ulla@fabrikam.com"
+        #expect(try answer(put(Self.rob, "sip:old@fabrikam.com"), bench).status == 201)
+        store.failure = StoreFailure("full")
+        #expect(try answer(put(Self.rob, "sip:new@fabrikam.com"), bench).status == 503)
+        store.failure = nil
+        bench.pass(.seconds(2))
+        #expect(try answer(put(ulla, "sip:old@fabrikam.com"), bench).status == 409)
+        #expect(try answer(put(ulla, "sip:new@fabrikam.com"), bench).status == 201)
+        #expect(try answer(put(Self.rob, "sip:third@fabrikam.com"), bench).status == 200)
+        #expect(try answer(put(ulla, "sip:old@fabrikam.com"), bench).status == 200)
     }
 }
