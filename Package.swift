@@ -181,7 +181,8 @@ if !coreOnly {
         module(
             "GatewayService",
             [
-                "SIPTransport", "HTTPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway", "PresenceMapping", "XCAP",
+                "SIPTransport", "HTTPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway",
+                "PresenceMapping", "XCAP",
                 "PresenceRules", "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", "CBuildIdentity",
                 log,
                 .product(name: "Yams", package: "Yams"),

@@ -324,7 +324,8 @@ extension RealSockets {
             let file = try stage.scratch.write(script, to: "hostile.py")
             let before = try Self.residentOctets(of: stage.program.processID)
             let python = try ChildProcess(
-                try PeerPrograms.python.required(package: "python3"), [file.path, String(stage.port)], in: stage.scratch.url, name: "hostile"
+                try PeerPrograms.python.required(package: "python3"), [file.path, String(stage.port)], in: stage.scratch.url,
+                name: "hostile"
             )
             #expect(await eventually(within: 60) { python.outputText.contains("standing") || !python.isRunning })
             let lines = python.outputText.split(separator: "\n").map(String.init)

@@ -354,7 +354,8 @@ struct SQLiteStoreTests {
     /// Makes a file as version 5 left it.
     static let withoutPartitions =
         asVersion6
-        + PartitionSliceTests.tables.filter { $0 != "document" }.map { "DROP INDEX \($0)_part; ALTER TABLE \($0) DROP COLUMN part;" }.joined()
+        + PartitionSliceTests.tables.filter { $0 != "document" }.map { "DROP INDEX \($0)_part; ALTER TABLE \($0) DROP COLUMN part;" }
+        .joined()
         + "PRAGMA user_version = 5"
 
     @Test("a file of any older version opens, keeps what it had, and takes what came later", arguments: 1...7)

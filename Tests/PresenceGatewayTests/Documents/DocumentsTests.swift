@@ -120,7 +120,8 @@ import Testing
         _ = try answer(Self.put(), bench)
         let capabilities = try answer(Self.get("/xcap-root/xcap-caps/global/index"), bench)
         let text = String(decoding: capabilities.body, as: UTF8.self)
-        #expect(capabilities.status == 200 && text.contains("<auid>resource-lists</auid>") && text.contains("<auid>pres-rules</auid>")
+        #expect(
+            capabilities.status == 200 && text.contains("<auid>resource-lists</auid>") && text.contains("<auid>pres-rules</auid>")
                 && text.contains("<auid>org.openmobilealliance.pres-rules</auid>") && !text.contains("watcher"))
         let directory = try answer(
             Self.get("/xcap-root/org.openmobilealliance.xcap-directory/users/sip:rob@fabrikam.com/directory.xml"), bench)

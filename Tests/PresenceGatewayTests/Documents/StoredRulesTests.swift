@@ -66,8 +66,11 @@ import Testing
     @Test("OMA XDM: a change of a list that a rule names admits its new entries, and shows nothing more to those that are gone")
     func listChange() throws {
         let bench = try bench()
-        #expect(put(Self.ruleset(Rules.rule("r", Rules.list("friends", of: Self.alice), "allow", Rules.everything),
-                                 Rules.rule("others", "<ocp:other-identity/>", "confirm")), on: bench) == 201)
+        #expect(
+            put(
+                Self.ruleset(
+                    Rules.rule("r", Rules.list("friends", of: Self.alice), "allow", Rules.everything),
+                    Rules.rule("others", "<ocp:other-identity/>", "confirm")), on: bench) == 201)
         Authorization.subscribe(bench)
         _ = try bench.nextResponse(202, at: Bench.simple)
         #expect(try Authorization.only(bench).headers.subscriptionState?.state == .pending)
@@ -132,7 +135,9 @@ import Testing
         _ = try Authorization.watch(bench, "bob@example.org")
     }
 
-    @Test("RFC 4825 11 constraint-failure: rules of a user whose watchers containers decide about, and rules that cannot be read; nothing is kept")
+    @Test(
+        "RFC 4825 11 constraint-failure: rules of a user whose watchers containers decide about, and rules that cannot be read; nothing is kept"
+    )
     func constraints() throws {
         let bench = try bench()
         var answer: DocumentAnswer?
