@@ -24,6 +24,8 @@ extension XMLNamespace {
     public static let omaPresence = XMLNamespace("urn:oma:xml:prs:pidf:oma-pres")
     /// RFC 5262
     public static let pidfDiff = XMLNamespace("urn:ietf:params:xml:ns:pidf-diff")
+    /// RFC 3858
+    public static let watcherInfo = XMLNamespace("urn:ietf:params:xml:ns:watcherinfo")
     /// RFC 4662
     public static let rlmi = XMLNamespace("urn:ietf:params:xml:ns:rlmi")
     /// RFC 4826

@@ -23,6 +23,8 @@ extension ConfigurationReader {
             ("directory-search-conditions", \.directorySearchConditions),
             ("directory-searches-per-second", \.directorySearchesPerSecond), ("journal-entries", \.journalEntries),
             ("publication-bridges", \.publicationBridges), ("shown-watchers", \.shownWatchers), ("sign-offs", \.signOffs),
+            ("watcher-rows", \.watcherRows), ("waiting-watchers", \.waitingWatchers),
+            ("waiting-watchers-per-presentity", \.waitingWatchersPerPresentity),
             ("documents", \.documents), ("documents-per-user", \.documentsPerUser),
             ("document-bytes-per-user", \.documentBytesPerUser), ("document-requests-per-second", \.documentRequestsPerSecond),
         ]

@@ -197,6 +197,12 @@ public struct GatewayLimits: Hashable, Sendable {
     package var directorySearchConditions = 16
     /// Directory searches of one user in one second; beyond it 503 with Server.Unavailable.Busy (MS-PRES 3.1.5.4) and Retry-After.
     package var directorySearchesPerSecond = 10
+    /// Rows of one watcher information document; beyond it watchers that wait for a decision are shown first (RFC 3857 6).
+    package var watcherRows = 1_000
+    /// Watchers of one presentity that wait for a decision after their subscriptions ended; beyond it the oldest is given up.
+    package var waitingWatchersPerPresentity = 100
+    /// Such watchers of this shard; beyond it further ones are not remembered.
+    package var waitingWatchers = 10_000
     /// XCAP documents of one user; beyond it 413.
     package var documentsPerUser = 100
     /// Octets of all XCAP documents of one user; beyond it 413.

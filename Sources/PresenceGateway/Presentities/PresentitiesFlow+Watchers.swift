@@ -17,11 +17,13 @@ extension PresentitiesFlow {
         record.add(resource, of: tag)
         resource.place(at: record.key)
         resource.show(.offline)
+        ports.watchChanged(resource, inDialog: tag, by: identity, hidesIdentity: hidesIdentity, isNew: true, at: now)
     }
 
     func detach(_ resource: WatchedResource, ofDialog tag: String) {
         guard let presentity = table[resource.hostedKey] else { return }
         presentity.removeWatcher(tag)
+        ports.watchEnded(resource, inDialog: tag, at: commitLog.now)
         settle(presentity)
     }
 

@@ -32,6 +32,18 @@ protocol PresentitiesPorts: AnyObject {
     /// Notifies the user's self dialogs of a change of the user's data (MS-PRES 3.3.5.2).
     func notifyOwner(of presentity: HostedPresentity, _ change: PresentityChange, at now: Instant)
 
+    // MARK: watcher information
+
+    /// Notes that a watch began, or that another decision was made about it.
+    func watchChanged(
+        _ resource: WatchedResource, inDialog tag: String, by watcher: WatcherIdentity, hidesIdentity: Bool, isNew: Bool, at now: Instant)
+
+    /// Notes the end of a watch.
+    func watchEnded(_ resource: WatchedResource, inDialog tag: String, at now: Instant)
+
+    /// Notes that the decisions of a presentity may be others.
+    func decisionsChanged(of presentity: String, at now: Instant)
+
     // MARK: registrations
 
     /// Whether an endpoint of a user is registered.

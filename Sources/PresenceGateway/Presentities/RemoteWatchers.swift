@@ -43,6 +43,9 @@ final class RemoteWatchers: ShardMember {
     /// Whether the watcher of a watch asked for privacy of its identity.
     func hidesIdentity(of tag: String) -> Bool { watchers[tag]?.watch.hidesIdentity ?? false }
 
+    /// Whether a watch is one of a fetch.
+    func isPoll(_ tag: String) -> Bool { watchers[tag]?.watch.isPoll ?? false }
+
     /// Watches of a presentity by a watcher, ordered by tag.
     func watches(of presentity: String, by watcher: WatcherIdentity) -> [(watch: Watch, resource: WatchedResource)] {
         watchers.values.filter { $0.watch.key == presentity && $0.watch.watcher.address == watcher.address }

@@ -15,6 +15,7 @@ final class Flows {
     let border: BorderFlow
     let subscriptions: SubscriptionsFlow
     let presenceSubscriptions: PresenceSubscriptions
+    let watcherInformation: WatcherInformation
     let presentities: PresentitiesFlow
     let upstream: UpstreamFlow
     let publications: PublicationsFlow
@@ -43,7 +44,8 @@ final class Flows {
         presenceSubscriptions = PresenceSubscriptions(
             kernel, context, notifier: subscriptions, admission: sources, hosted: sources, remote: sources)
         homeServer = HomeServerFlow(kernel, context, answers)
-        subscriptions.use(.standard(presenceSubscriptions, homeServer))
+        watcherInformation = WatcherInformation(kernel, context, notifier: subscriptions, admission: sources, sources: sources)
+        subscriptions.use(.standard(presenceSubscriptions, watcherInformation, homeServer))
         presentities = PresentitiesFlow(kernel, context, answers)
         upstream = UpstreamFlow(kernel, context, answers)
         publications = PublicationsFlow(kernel, context, answers)
@@ -51,7 +53,8 @@ final class Flows {
         clients = [border.probes, subscriptions, presentities, upstream, publications, homeServer]
         persistent = [homeServer, documents, publications, presentities, subscriptions, upstream]
         inspection = ShardInspection(
-            kernel, context, [subscriptions, presenceSubscriptions, upstream, presentities, publications, homeServer, documents, border])
+            kernel, context,
+            [subscriptions, presenceSubscriptions, watcherInformation, upstream, presentities, publications, homeServer, documents, border])
         (self.answers, self.sources) = (answers, sources)
         answers.connect(self)
         sources.connect(self)

@@ -121,6 +121,7 @@ public final class Gateway: SansIOEndpoint, FlowsMember {
     public func takeOutput() -> [OutboundMessage] {
         guard restart == nil else { return kernel.takeOutput() }
         flows.presentities.notifyPublished(at: commitLog.now)
+        flows.watcherInformation.notifyChanged(at: commitLog.now)
         flows.presentities.remoteWatchers.sendViews(at: commitLog.now)
         var output = kernel.takeOutput()
         // Steps of a commit may change presentities; the rest waits for the next tick.

@@ -40,25 +40,30 @@ extension PresentitiesFlow {
     /// If the domain is no longer a hosted SIMPLE domain, rules do not decide, and live watches keep their access.
     func reviewWatchers(of key: String, at now: Instant) {
         authorization.beginReview(of: key)
-        let records = [table[key]].compactMap(\.self) + blocking.lookRecords(of: key)
+        ports.decisionsChanged(of: key, at: now)
+        let records = records(of: key)
         guard let uri = records.first?.uri, configuration.domain(uri.domainKey)?.unruledHandling != nil else { return }
         // All watchers before the first of them moves to another of the records.
         let watchers = records.flatMap { record in record.watchersInOrder.map { (record: record, tag: $0.tag, resource: $0.resource) } }
         var changes: [(tag: String, resource: WatchedResource, former: WatchAccess?)] = []
         for (record, tag, resource) in watchers {
             guard let identity = ports.identity(ofDialog: tag) else { continue }
+            let hidesIdentity = ports.hidesIdentity(ofDialog: tag)
             let access = authorization.access(
-                of: RuleWatcher(identity, hidesIdentity: ports.hidesIdentity(ofDialog: tag)), to: key, record.uri, isWatching: true,
-                at: now)
+                of: RuleWatcher(identity, hidesIdentity: hidesIdentity), to: key, record.uri, isWatching: true, at: now)
             // A blocked watch may be one of a restored dialog, which ends.
             guard access != resource.access || access?.isBlocked == true else { continue }
             changes.append((tag, resource, resource.access))
             resource.permit(access)
             blocking.move(resource, ofDialog: tag, from: record, for: identity, at: now)
+            ports.watchChanged(resource, inDialog: tag, by: identity, hidesIdentity: hidesIdentity, isNew: false, at: now)
         }
         for (tag, resource, former) in changes { ports.accessChanged(of: resource, inDialog: tag, from: former, at: now) }
         records.filter(\.isIdle).forEach(settle)
     }
+
+    /// The records of a presentity: its own, and those that blocked watchers are shown.
+    func records(of key: String) -> [HostedPresentity] { [table[key]].compactMap(\.self) + blocking.lookRecords(of: key) }
 
     /// Decides again about the watchers of all presentities, because domains changed.
     func reviewAllWatchers(at now: Instant) {

@@ -13,7 +13,22 @@ extension PortAnswers: PresentitiesPorts {
     func dialogCount(of presentity: String) -> Int { flows.presenceSubscriptions.dialogsOfPresentity[presentity] ?? 0 }
 
     func isKnown(_ user: String) -> Bool {
-        flows.homeServer.knows(user) || !flows.subscriptions.dialogs.about(user).isEmpty
+        // Dialogs of others about the user's watchers show nothing of the user.
+        flows.homeServer.knows(user) || flows.subscriptions.dialogs.about(user).contains { $0.watcherKey == user }
+    }
+
+    func watchChanged(
+        _ resource: WatchedResource, inDialog tag: String, by watcher: WatcherIdentity, hidesIdentity: Bool, isNew: Bool, at now: Instant
+    ) {
+        flows.watcherInformation.watchChanged(resource, tag, by: watcher, hidesIdentity: hidesIdentity, isNew: isNew, at: now)
+    }
+
+    func watchEnded(_ resource: WatchedResource, inDialog tag: String, at now: Instant) {
+        flows.watcherInformation.watchEnded(resource, tag, at: now)
+    }
+
+    func decisionsChanged(of presentity: String, at now: Instant) {
+        flows.watcherInformation.decisionsChanged(of: presentity, at: now)
     }
 
     func identity(ofDialog tag: String) -> WatcherIdentity? {

@@ -47,6 +47,8 @@ final class WatchedResource {
     private var isUnstored = false
     /// Access by the rules of a hosted presentity; nil: everything. Of a presentity of another shard only whether it is pending is known.
     private(set) var access: WatchAccess?
+    /// Whether the watcher waited for the decision that admitted it.
+    private(set) var wasApproved = false
     /// Known state of the presentity, limited to what the watcher may see.
     private(set) var source = PresenceSource.unknown
     /// `source` in the watcher's format, and whether it has content that is not published for every user; nil: not rendered yet.
@@ -120,6 +122,7 @@ final class WatchedResource {
 
     /// Sets the access that the rules of the presentity give the watcher.
     func permit(_ access: WatchAccess?) {
+        if self.access?.isPending == true { wasApproved = access?.isPending != true && access?.isBlocked != true }
         self.access = access
         view = nil
     }
