@@ -67,7 +67,7 @@ extension RealSockets {
         }
 
         private static func start(
-            _ name: String, in existing: ScratchDirectory? = nil, port wanted: Int? = nil, limits: String = ""
+            _ name: String, in existing: ScratchDirectory? = nil, port wanted: Int? = nil, limits: String = "", unruled: String = "block"
         ) async throws -> Stage {
             let scratch = try existing ?? ScratchDirectory("documents-\(name)")
             let port = try wanted ?? Loopback.freePort()
@@ -80,7 +80,7 @@ extension RealSockets {
             }
             let program = try await IsthmusProgram(
                 in: scratch, store: "{ sqlite: \"\(scratch.file("isthmus.db").path)\" }",
-                domains: ["example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ] }"],
+                domains: ["example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ], unruled: \(unruled) }"],
                 settings: [
                     "directory: { file: users.yaml }", "tls: { certificate: server.crt, key: server.key, trust: authority.crt }",
                     "xcap: { listen: [ \"https:127.0.0.1:\(port)\" ], root: \"https://localhost:\(port)/xcap-root\" }", limits,
@@ -274,6 +274,35 @@ extension RealSockets {
             let polite = try watch(second, "--once")
             #expect(await polite.exit(within: 20) == 0 && polite.outputText.contains("<presence"), "\(polite.errorText)")
             #expect(await second.program.stop() == 0)
+            stage.scratch.remove()
+        }
+
+        @Test(
+            "PKT-SP-PRS appendix I: SIPp learns of a pending watcher, curl allows it, and SIPp learns of the approval",
+            .enabled(if: PeerPrograms.areReady(PeerPrograms.sipp)))
+        func reactiveAuthorization() async throws {
+            let stage = try await Self.start("reactive", unruled: "confirm")
+            let owner = try SIPp(
+                "winfo-owner", name: "owner", to: stage.program.port, transport: "tcp", keys: ["presentity": "sip:mara@example.com"],
+                in: stage.scratch)
+            #expect(await owner.answersFirstNotify(), "\(owner.account)")
+            let watcher = try ChildProcess(
+                PeerPrograms.isthmus,
+                ["watch", "sip:mara@example.com", "--via", "tcp:127.0.0.1:\(stage.program.port)", "--as", "sip:bob@example.com"],
+                in: stage.scratch.url, name: "watcher")
+            #expect(await owner.reaches("pending"), "\(owner.account)\n\(stage.program.log)")
+            let rule = """
+                <ruleset xmlns="urn:ietf:params:xml:ns:common-policy" xmlns:p="urn:ietf:params:xml:ns:pres-rules"><rule id="bob">
+                <conditions><identity><one id="sip:bob@example.com"/></identity></conditions><actions><p:sub-handling>allow</p:sub-handling>
+                </actions></rule></ruleset>
+                """
+            #expect(try await stage.put(stage.rules, rule, type: "application/auth-policy+xml").status == 201)
+            #expect(await owner.reaches("approved"), "\(owner.account)\n\(stage.program.log)")
+            #expect(await owner.succeeds())
+            #expect(owner.bodies.allSatisfy { $0.contains("<watcher-list resource=\"sip:mara@example.com\" package=\"presence\"") })
+            #expect(await eventually(within: 20) { watcher.outputText.contains("<presence") }, "\(watcher.errorText)")
+            await watcher.stop(signal: SIGTERM)
+            #expect(await stage.program.stop() == 0)
             stage.scratch.remove()
         }
 
