@@ -88,7 +88,7 @@ struct PartitionSliceTests {
     func migration() throws {
         let scratch = try Scratch()
         do { _ = try filled(scratch) }
-        try DatabaseQueue(path: scratch.path).write { try $0.execute(sql: SQLiteStoreTests.withoutPartitions) }
+        try DatabaseQueue(path: scratch.path).write { try $0.execute(sql: SchemaMigrationTests.withoutPartitions) }
         let store = try SQLiteStore(path: scratch.path)
         #expect(try Set(store.load()) == Set(Records.ofVersion6))
         try check(store, for: Records.ofVersion6)
