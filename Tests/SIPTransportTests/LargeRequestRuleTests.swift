@@ -19,12 +19,14 @@ import Testing
 
     @Test("RFC 3261 18.1.1 a peer that refuses TCP gets the request over UDP after all") func fallsBack() async throws {
         let echo = try await EchoServer()
-        let peer = try PlainSocket(.udp)
+        let refusing = try PlainSocket(.tcpClosed)
+        let peer = try PlainSocket(.udp, port: refusing.port)
         let text = request(body: String(repeating: "z", count: 1_300))
         try await echo.look { endpoint, _ in
             endpoint.send(text, to: .address(TransportAddress(.udp, "127.0.0.1", peer.port), from: nil))
         }
         #expect(try peer.receive() == text)
+        #expect(refusing.port == peer.port)
         await echo.server.stop()
     }
 
