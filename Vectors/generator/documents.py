@@ -531,6 +531,30 @@ def write(suite):
         ),
     )
     kept(
+        "watcherinfo",
+        "full",
+        "an active, a pending and a waiting watcher",
+        ["RFC 3858 4"],
+        E(
+            "watcherinfo",
+            {"xmlns": "urn:ietf:params:xml:ns:watcherinfo", "version": "0", "state": "full"},
+            E(
+                "watcher-list",
+                {"resource": "sip:alice@example.com", "package": "presence"},
+                E(
+                    "watcher",
+                    {
+                        "id": "w1", "status": "active", "event": "approved", "display-name": "Ivan", "expiration": "3120",
+                        "duration-subscribed": "480",
+                    },
+                    "sip:ivan@contoso.com",
+                ),
+                E("watcher", {"id": "w2", "status": "pending", "event": "subscribe"}, "sip:h@example.net"),
+                E("watcher", {"id": "w3", "status": "waiting", "event": "timeout"}, "sip:anonymous@anonymous.invalid"),
+            ),
+        ),
+    )
+    kept(
         "category-publish",
         "two",
         "a state published and a note removed",
