@@ -93,6 +93,14 @@ public struct ListDocuments: Sendable {
         return entries
     }
 
+    /// URIs of all entries of a list, those of inner lists and of references included, in document order per list.
+    /// - Parameter anchor: URI of the list, or its path below the root.
+    package func members(of anchor: String, limits: RuleLimits = RuleLimits()) throws(ListFailure) -> [String] {
+        var references = 0
+        var used: Set<String> = []
+        return try entries(of: try ListAnchor(anchor, root: root), limits: limits, references: &references, documents: &used).map(\.uri)
+    }
+
     /// The one element that a selector names (RFC 4825 6.3).
     private func element(
         of anchor: ListAnchor, documents used: inout Set<String>

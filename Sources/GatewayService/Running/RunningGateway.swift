@@ -43,6 +43,7 @@ package final class RunningGateway: Sendable {
             shards: configuration.node.shards, for: configuration.gateway(listeners: [], logLevel: .init(logger.logLevel)))
         let opened = try OpenedStore(configuration.store, for: &router)
         let serviceURIs = ServiceURIs()
+        if configuration.documents != nil { router.services = serviceURIs }
         let names: NameResolver
         do { names = try NameResolver(options: configuration.names) } catch { throw ServiceFailure("dns: \(error)") }
         let store = try opened?.work(patience: storePatience)

@@ -16,6 +16,9 @@ package final class ServiceURIs: Sendable {
     /// Creates an empty table.
     package init() {}
 
+    /// Owner of the service of a URI, by `aorKey`; nil: there is none.
+    package func owner(of uri: String) -> String? { state.withLock { $0.owners[uri] } }
+
     /// Whether another user has a service of that URI.
     func isTaken(_ uri: String, byOthersThan user: String) -> Bool {
         state.withLock { $0.owners[uri].map { $0 != user } ?? false }

@@ -21,8 +21,11 @@ final class DecidingDocuments: FlowsPart, DocumentObserver {
     }
 
     func documentChanged(auid: String, name: String, of user: String, at now: Instant) {
-        guard auid == HomeDirectories.Place.presenceRules.auid || auid == ApplicationUsage.resourceLists.auid else { return }
-        flows.presentities.use(effective(of: user), of: user, at: now)
+        let isList = auid == ApplicationUsage.resourceLists.auid
+        if isList || auid == HomeDirectories.Place.presenceRules.auid {
+            flows.presentities.use(effective(of: user), of: user, at: now)
+        }
+        if isList || auid == ApplicationUsage.rlsServices.auid { flows.presenceSubscriptions.keptListsChanged(of: user, at: now) }
     }
 
     func documentsRestored(of user: String) { flows.presentities.replace(effective(of: user), of: user) }
@@ -31,15 +34,20 @@ final class DecidingDocuments: FlowsPart, DocumentObserver {
     private func effective(of user: String) -> UserDocuments? {
         let given = configured[user]
         guard let rules = keptRules(of: user) ?? given?.rules else { return nil }
+        return UserDocuments(rules: rules, lists: lists(of: user))
+    }
+
+    /// Resource lists of a user.
+    func lists(of user: String) -> ListDocuments {
         let kept = flows.documents.documents(auid: ApplicationUsage.resourceLists.auid, of: user)
-        guard !kept.isEmpty else { return UserDocuments(rules: rules, lists: given?.lists ?? ListDocuments()) }
+        guard !kept.isEmpty else { return configured[user]?.lists ?? ListDocuments(root: configuration.xcapRoot) }
         var lists = ListDocuments(root: configuration.xcapRoot)
         for document in kept {
             // An unreadable list is one that does not exist: its rules match no watcher.
             guard let read = try? ResourceListsDocument.decode(document.octets) else { continue }
             lists.add(read, at: "\(document.auid)/users/\(user)/\(document.name)")
         }
-        return UserDocuments(rules: rules, lists: lists)
+        return lists
     }
 
     /// The rules that the user keeps. Rules that cannot be read, for example because a limit was lowered, block every watcher: to ignore

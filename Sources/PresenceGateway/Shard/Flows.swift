@@ -42,7 +42,8 @@ final class Flows {
         border = BorderFlow(kernel, context, answers)
         subscriptions = SubscriptionsFlow(kernel, context, answers)
         presenceSubscriptions = PresenceSubscriptions(
-            kernel, context, notifier: subscriptions, admission: sources, hosted: sources, remote: sources)
+            kernel, context, notifier: subscriptions, admission: sources, hosted: sources, remote: sources,
+            keptLists: sources)
         homeServer = HomeServerFlow(kernel, context, answers)
         watcherInformation = WatcherInformation(kernel, context, notifier: subscriptions, admission: sources, sources: sources)
         subscriptions.use(.standard(presenceSubscriptions, watcherInformation, homeServer))

@@ -16,6 +16,8 @@ package struct ShardRouter: Hashable, Sendable {
     /// Keys of the hosted enterprise domains.
     private let homes: Set<String>
     private let listServer: String?
+    /// List services of users; nil: there are none.
+    package var services: ServiceURIs?
     /// Shards of restored dialogs with tags that name another shard.
     private var adopted: [String: Int] = [:]
 
@@ -87,6 +89,8 @@ package struct ShardRouter: Hashable, Sendable {
         let headers = request.headers
         if request.method == .subscribe, headers.event?.package == EventToken.presence, let from = headers.from?.uri {
             let watcher = identities.identity(of: from)
+            // A list service is served where the documents of its owner are.
+            if let owner = services?.owner(of: identities.identity(of: request.uri).key) { return owner }
             if request.uri.aorKey == listServer || homes.contains(watcher.uri.domainKey) && !isPollOfHome(request) { return watcher.key }
         }
         // Batches, SERVICE and REGISTER name the user in To, others in the Request-URI.

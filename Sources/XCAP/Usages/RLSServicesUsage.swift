@@ -97,6 +97,15 @@ package enum RLSServicesIndex {
         return Set(tree.root.children.compactMap { $0.value(ofAttribute: "uri", in: "").flatMap { SIPURI($0)?.aorKey } })
     }
 
+    /// The first service of a document whose URI fulfils a condition; nil: there is none, or the document cannot be read.
+    package static func service(
+        in document: [UInt8], limits: XMLLimits = XCAPLimits().document, where isNamed: (String) -> Bool
+    ) -> RLSService? {
+        guard let tree = try? XMLParser(limits: limits).parse(document) else { return nil }
+        let found = tree.root.children.first { $0.is(RLSServicesSchema.service) && isNamed($0.value(ofAttribute: "uri", in: "") ?? "") }
+        return found.flatMap { RLSService($0) }
+    }
+
     /// Computes the document from the `rls-services` documents of all users, in their order. Documents that cannot be read are left out.
     package static func document(of documents: some Sequence<[UInt8]>, limits: XMLLimits = XCAPLimits().document) -> [UInt8] {
         let parser = XMLParser(limits: limits)
@@ -108,5 +117,38 @@ package enum RLSServicesIndex {
             for service in tree.root.children where service.is(RLSServicesSchema.service) { writer.fragment(service.fragment()) }
         }
         return writer.finish()
+    }
+}
+
+/// List service (RFC 4826 4.2).
+package struct RLSService: Hashable, Sendable {
+    /// Members of a service.
+    package enum Members: Hashable, Sendable {
+        /// Element `list`, as a resource-lists document of one list.
+        case list([UInt8])
+        /// Element `resource-list`: URI of a list.
+        case reference(String)
+    }
+
+    /// Members of the service.
+    package var members: Members
+    /// Event packages of the service; empty: all.
+    package var packages: [String]
+
+    init?(_ service: XMLElement) {
+        if let list = service.first(RLSServicesSchema.list) {
+            var writer = XMLWriter()
+            writer.start("resource-lists")
+            writer.namespace("", .resourceLists)
+            writer.start("list")
+            for child in list.children { writer.fragment(child.fragment()) }
+            members = .list(writer.finish())
+        } else if let reference = service.first(RLSServicesSchema.resourceList) {
+            members = .reference(reference.trimmedText)
+        } else {
+            return nil
+        }
+        packages = (service.first(RLSServicesSchema.packages)?.children ?? []).filter { $0.is(RLSServicesSchema.package) }
+            .map(\.trimmedText)
     }
 }

@@ -6,17 +6,25 @@ import SIPCore
 struct ListSubscription {
     /// Request-URI of the SUBSCRIBE; names the list in every notification.
     let uri: String
+    /// Key of the list service that the watcher keeps (RFC 4826 4); nil: the list came with the SUBSCRIBE.
+    let service: String?
     /// URIs of the list as written by the watcher, by `aorKey`.
-    let written: [String: String]
+    private(set) var written: [String: String]
     /// Version of the next notification: 0 for the first, then incremented by 1 (RFC 4662 5.2).
     private(set) var version: UInt32
     /// Time at which pending changes are notified together; the rate is the server's choice (RFC 4662 4.10).
     private(set) var spacedUntil: Instant?
 
-    init(uri: String, written: [String: String], version: UInt32 = 0) {
+    init(uri: String, service: String? = nil, written: [String: String], version: UInt32 = 0) {
         self.uri = uri
+        self.service = service
         self.written = written
         self.version = version
+    }
+
+    /// Adds presentities of a changed list; names of those that are gone stay for the notification of their end.
+    mutating func add(_ entries: [ListRequest.Entry]) {
+        for entry in entries { written[entry.key] = entry.written }
     }
 
     /// Counts a notification of the list, and starts its spacing.
@@ -42,6 +50,20 @@ struct ListRequest: Equatable {
     static let tag = "recipient-list-subscribe"
     static let disposition = "recipient-list"
     static let contentType = DocumentMediaType.resourceLists.description
+
+    /// Creates the list of a list service. Entries without presence, such as telephone numbers, are left out.
+    /// - Throws: 413 for a list that is too long.
+    init(_ members: [String], limit: Int, identities: IdentityTable) throws(Refusal) {
+        var known: Set<String> = []
+        for written in members {
+            guard let uri = SIPURI(written).map({ identities.identity(of: $0).uri }), uri.scheme.hasHost, known.insert(uri.aorKey).inserted
+            else { continue }
+            guard entries.count < limit else {
+                throw Refusal(.requestEntityTooLarge, "RFC 4826 4: the list is longer than is allowed here", errorID: 2012)
+            }
+            entries.append(Entry(uri: uri.addressOfRecord(), key: uri.aorKey, written: written))
+        }
+    }
 
     /// Reads a list.
     /// - Parameter limit: maximum number of presentities.

@@ -4,13 +4,14 @@ import SIPEvents
 
 /// The resource list server: the SUBSCRIBE contains the list (RFC 4662 4, RFC 5367).
 extension PresenceSubscriptions {
-    /// Checks the headers of a SUBSCRIBE to the list server, before any other check.
+    /// Checks the headers of a SUBSCRIBE to a list, before any other check.
     ///
+    /// - Parameter isKept: whether the list is one that the watcher keeps.
     /// - Throws: 421 without the required extensions, 406 if Accept does not name the list formats.
-    func checkListHead(_ headers: SIPHeaders) throws(Refusal) {
+    func checkListHead(_ headers: SIPHeaders, isKept: Bool) throws(Refusal) {
         guard headers.offers("eventlist") else { throw .extensionRequired("eventlist", "RFC 4662 4.2: the resource is a list") }
-        guard headers.hasToken(.require, ListRequest.tag) else {
-            throw .extensionRequired(ListRequest.tag, "RFC 5367 4: lists are not kept here, they come with the request")
+        guard isKept || headers.hasToken(.require, ListRequest.tag) else {
+            throw .extensionRequired(ListRequest.tag, "RFC 5367 4: this URI is for lists that come with the request")
         }
         let accepted = headers.accept.filter { $0.quality > 0 }
         for type in [WatcherFormat.rlmiType, WatcherFormat.relatedType] {

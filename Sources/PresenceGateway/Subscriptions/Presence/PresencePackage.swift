@@ -17,14 +17,20 @@ final class PresencePackage: EventPackage {
     func open(
         _ request: SIPRequest, to: SIPURI, over flow: Flow, by screening: RequestScreening, at now: Instant
     ) throws(Refusal) -> OpenedSubscription {
-        let isList = screening.isList(request)
-        if isList { try presence.checkListHead(request.headers) }
+        let service = presence.listService(of: request)
+        let isList = service != nil || screening.isList(request)
+        if isList { try presence.checkListHead(request.headers, isKept: service != nil) }
         let isBatch = !isList && CategoryRequest.isBatch(request.headers)
         var parties = try screening.parties(request, presentity: isBatch ? to : isList ? request.headers.from?.uri : nil)
         if isList { parties.name(parties.presentity, key: request.uri.aorKey) }
         guard let format = WatcherFormat.negotiate(request.headers, domain: parties.watcherDomain) else { throw .notAcceptable }
         if isBatch && format != .categories || isList && !format.isListable { throw .notAcceptable }
-        let list = isList ? try presence.listRequest(request) : nil
+        let list: ListRequest?
+        if let service {
+            list = try presence.keptList(service, for: parties.watcherKey, request)
+        } else {
+            list = isList ? try presence.listRequest(request) : nil
+        }
         let wanted: [CategoryRequest.Resource]
         if let list {
             wanted = list.entries.map { .init(uri: $0.uri, key: $0.key, categories: UpstreamSubscription.standardCategories) }
@@ -42,7 +48,7 @@ final class PresencePackage: EventPackage {
             presence, format: format, isPartial: format.isPartial(request.headers), isBatch: isBatch,
             list: list.map { list in
                 ListSubscription(
-                    uri: request.uri.description,
+                    uri: request.uri.description, service: service?.key,
                     written: Dictionary(list.entries.map { ($0.key, $0.written) }, uniquingKeysWith: { first, _ in first }))
             },
             opening: .init(wanted: wanted, loopMarkers: loopMarkers))
@@ -73,8 +79,9 @@ final class PresencePackage: EventPackage {
             let written = (stored.resources.map(\.uri) + stored.rejected.map(\.uri)).compactMap { text in
                 SIPURI(text).map { (configuration.canonical($0).aorKey, text) }
             }
+            let key = SIPURI(uri).map { configuration.canonical($0).aorKey }
             list = ListSubscription(
-                uri: uri, written: Dictionary(written, uniquingKeysWith: { first, _ in first }), version: stored.listVersion)
+                uri: uri, service: key.flatMap { presence.keptLists.owner(ofService: $0) == nil ? nil : $0 }, written: Dictionary(written, uniquingKeysWith: { first, _ in first }), version: stored.listVersion)
         }
         let subscription = PresenceSubscription(
             presence, format: format, isPartial: isPartial, isBatch: stored.isBatch, list: list, resources: resources,

@@ -50,6 +50,7 @@ extension PresenceSubscription: PackageSubscription {
         guard let opening = takeOpening() else { return true }
         if list != nil {
             flow.attachList(dialog, request, parties: parties, isPoll: isPoll, at: now)
+            flow.noteKeptList(dialog)
             return true
         }
         for resource in resources {
@@ -91,6 +92,7 @@ extension PresenceSubscription: PackageSubscription {
     }
 
     func end(_ dialog: WatcherDialog, at now: Instant) {
+        flow.forgetKeptList(dialog)
         flow.detach(removeAll(), from: dialog, at: now)
         flow.remote.leaveUpstreams(takeLeaving(), at: now)
     }
@@ -145,6 +147,7 @@ extension PresenceSubscription: PackageSubscription {
         for (resource, hopMarks) in zip(resources, stored.resources.map(\.hopMarks)) {
             flow.resume(resource, of: dialog, hopMarks: hopMarks, fedBy: upstreams, at: now)
         }
+        flow.noteKeptList(dialog)
         guard isAwaitingConfirmation else { return }
         dialog.notifier.restorePending(isNotified: !stored.wasNotifiedActive && !stored.isUnsettled)
     }

@@ -164,6 +164,9 @@ final class PresenceSubscription {
         return notified
     }
 
+    /// Adds presentities to the list that the watcher keeps.
+    func addToList(_ entries: [ListRequest.Entry]) { list?.add(entries) }
+
     /// Counts a notification of the list, and starts its spacing.
     func listNotified(spacedUntil: Instant) { list?.noteNotified(spacedUntil: spacedUntil) }
 

@@ -9,16 +9,19 @@ final class PresenceSubscriptions: ShardMember, Inspectable {
     unowned let admission: any WatchAdmission
     unowned let hosted: any HostedSources
     unowned let remote: any RemoteSources
+    unowned let keptLists: any KeptLists
     /// Presentities of other shards.
     private(set) lazy var views = WatchedViews(self)
     /// Number of dialogs by watched presentity.
     private(set) var dialogsOfPresentity: [String: Int] = [:]
     /// Number of resources of all dialogs.
     private(set) var watchedResources = 0
+    /// Tags of dialogs about list services, by owner.
+    var keptListDialogs: [String: Set<String>] = [:]
 
     init(
         _ kernel: GatewayKernel, _ context: ShardContext, notifier: SubscriptionsFlow, admission: any WatchAdmission,
-        hosted: any HostedSources, remote: any RemoteSources
+        hosted: any HostedSources, remote: any RemoteSources, keptLists: any KeptLists
     ) {
         self.kernel = kernel
         self.context = context
@@ -26,6 +29,7 @@ final class PresenceSubscriptions: ShardMember, Inspectable {
         self.admission = admission
         self.hosted = hosted
         self.remote = remote
+        self.keptLists = keptLists
     }
 
     // MARK: numbers

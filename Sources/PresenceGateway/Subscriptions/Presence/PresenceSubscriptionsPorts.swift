@@ -76,6 +76,16 @@ protocol HostedSources: AnyObject {
     func trace(_ resource: WatchedResource, for dialog: WatcherDialog, at now: Instant) -> (ViewExplanation, RenderedPresence)
 }
 
+/// Lists that users keep by XCAP (RFC 4826 4).
+protocol KeptLists: AnyObject {
+    /// Owner of the list service of a URI, by `aorKey`; nil: the URI names none.
+    func owner(ofService key: String) -> String?
+
+    /// URIs of the members of a list service, as written.
+    /// - Throws: 404 if the service or its list does not exist, 413 if the list is too long, 489 if it is for other event packages.
+    func members(ofService key: String, of owner: String) throws(Refusal) -> [String]
+}
+
 /// Presentities of other domains as sources of watched resources.
 protocol RemoteSources: AnyObject {
     /// Whether the table of upstream subscriptions has room.
