@@ -23,7 +23,7 @@ extension PresentitiesFlow {
         respond(response, transaction, at: now)
         if isChanged { notePublished(presentity) }
         // At once, and whether or not the composed document changes: no watcher is shown what the former sphere granted.
-        if let sphere, self.sphere(of: presentity.key, at: now) != sphere { reviewWatchers(of: presentity.key, at: now) }
+        if let sphere, self.sphere(of: presentity.key, at: now) != sphere { review.reviewWatchers(of: presentity.key, at: now) }
         table.schedule(presentity)
     }
 

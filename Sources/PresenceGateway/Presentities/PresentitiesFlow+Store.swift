@@ -92,7 +92,7 @@ extension PresentitiesFlow {
 
     func complete(_ phase: RestartPhase, _ restart: inout Restart, at now: Instant) -> Bool {
         if phase == .rights {
-            endBlockedWatches(at: now)
+            review.endBlockedWatches(at: now)
             return true
         }
         guard phase == .expiry else { return true }

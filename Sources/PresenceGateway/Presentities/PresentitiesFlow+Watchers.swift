@@ -12,7 +12,7 @@ extension PresentitiesFlow {
         let access = authorization.access(
             of: RuleWatcher(identity, hidesIdentity: hidesIdentity), to: resource.key, resource.uri, isWatching: true, at: now)
         resource.permit(access)
-        if access?.isBlocked == true { blockedWatches.insert(resource.key) }
+        if access?.isBlocked == true { review.noteBlockedWatch(of: resource.key) }
         let record = blocking.record(of: resource.key, resource.uri, for: identity, access, at: now)
         record.add(resource, of: tag)
         resource.place(at: record.key)
@@ -47,7 +47,7 @@ extension PresentitiesFlow {
     /// Notifies the watchers that see a difference.
     func notifyWatchers(of presentity: HostedPresentity, at now: Instant) {
         presentity.changed()
-        if presentity.look == nil, authorization.dependsOnSphere(presentity.key) { reviewWatchers(of: presentity.key, at: now) }
+        if presentity.look == nil, authorization.dependsOnSphere(presentity.key) { review.reviewWatchers(of: presentity.key, at: now) }
         for (tag, resource) in presentity.watchersInOrder { ports.sourceChanged(resource, inDialog: tag, at: now) }
     }
 

@@ -13,8 +13,8 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
     let blocking: PoliteBlocking
     /// Rules of presentities, which decide about their watchers.
     private(set) lazy var authorization = PresenceAuthorization(kernel, context) { [unowned self] in sphere(of: $0, at: $1) }
-    /// Presentities with a blocked watcher in a dialog that is to be ended.
-    var blockedWatches: Set<String> = []
+    /// Decisions about watchers that are made again.
+    private(set) lazy var review = WatchReview(self)
     /// Watchers with dialogs in other shards.
     private(set) lazy var remoteWatchers = RemoteWatchers(self)
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.
@@ -40,7 +40,7 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
         if ticket.kind == PresentityEndpoints.ticketKind {
             endpoints.timerDue(ticket, at: now)
         } else if ticket.kind == PresenceAuthorization.ticketKind {
-            if let key = authorization.presentity(of: ticket) { reviewWatchers(of: key, at: now) }
+            if let key = authorization.presentity(of: ticket) { review.reviewWatchers(of: key, at: now) }
         } else if let presentity = table[ticket] {
             advance(presentity, at: now)
             table.schedule(presentity)
@@ -112,7 +112,7 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
             composePublished(presentity)
             if presentity.takePendingDocument() { notifyWatchers(of: presentity, at: now) }
         }
-        endBlockedWatches(at: now)
+        review.endBlockedWatches(at: now)
     }
 
     // MARK: endpoints

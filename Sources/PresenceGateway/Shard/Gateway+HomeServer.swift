@@ -18,7 +18,7 @@ extension Gateway {
     package func use(_ documents: UserDocuments?, of key: String, at now: Instant) {
         commitLog.noteInput(at: now)
         flows.decidingDocuments.configure(documents, of: key)
-        flows.presentities.reviewWatchers(of: key, at: now)
+        flows.presentities.review.reviewWatchers(of: key, at: now)
     }
 
     /// Keys of the users with clients ready for the migration of contacts to the mail server, sorted (MS-PRES 3.10.4).

@@ -34,12 +34,12 @@ extension Gateway {
         if configuration.domains != before.domains {
             flows.withdrawnRights.withdraw(at: now)
             // Before anything else notifies watchers.
-            flows.presentities.reviewAllWatchers(at: now)
+            flows.presentities.review.reviewAllWatchers(at: now)
             flows.presentities.renewDomains(at: now)
             flows.publications.pidf.renewPolicies()
             flows.presentities.blocking.placeAllWatchers(at: now)
         } else {
-            for change in documents { flows.presentities.reviewWatchers(of: change.user, at: now) }
+            for change in documents { flows.presentities.review.reviewWatchers(of: change.user, at: now) }
         }
         if newTables != nil { notifyAll(at: now) }
         let isOther = newTables != nil || !configuration.carries(like: before)
