@@ -191,9 +191,9 @@ final class HostedPresentity {
     /// Applies an accepted PUBLISH (``PublishedDocuments/accept(_:_:body:_:until:keepsBodies:at:)``).
     func accept(
         _ operation: PublicationTable.Operation, _ table: PublicationTable, body: [UInt8], _ document: PIDFDocument?, until: DateTime,
-        keepsBodies: Bool, at now: Instant
+        keepsBody: Bool, at now: Instant
     ) throws(CompositionError) -> Bool {
-        try documents.accept(operation, table, body: body, document, until: until, keepsBodies: keepsBodies, at: now)
+        try documents.accept(operation, table, body: body, document, until: until, keepsBody: keepsBody, at: now)
     }
 
     /// Ends the publications that expired.

@@ -15,7 +15,9 @@ extension PresentitiesFlow {
         let (operation, tag, expires) = try publish(request, in: &entityTags, at: now)
         let until = DateTime(now + .seconds(expires))
         let sphere = authorization.dependsOnSphere(presentity.key) ? sphere(of: presentity.key, at: now) : nil
-        let isChanged = try accept(operation, entityTags, request.body, until: until, of: presentity, at: now)
+        let isPartial = !request.body.isEmpty && request.headers.contentType?.essence == WatcherFormat.pidfDiffType
+        let body = isPartial ? try wholeDocument(request.body, operation, of: presentity) : request.body
+        let isChanged = try accept(operation, entityTags, body, keepsBody: isPartial, until: until, of: presentity, at: now)
         var response = SIPResponse(to: request, status: .ok, toTag: tokens.tag())
         response.headers.append(.expires, String(expires))
         response.headers.append(.sipETag, tag.value)
@@ -30,13 +32,13 @@ extension PresentitiesFlow {
     /// Applies an accepted request to the documents, and stores it.
     /// - Returns: whether the composed document may have changed.
     private func accept(
-        _ operation: PublicationTable.Operation, _ entityTags: PublicationTable, _ body: [UInt8], until: DateTime,
+        _ operation: PublicationTable.Operation, _ entityTags: PublicationTable, _ body: [UInt8], keepsBody: Bool, until: DateTime,
         of presentity: HostedPresentity, at now: Instant
     ) throws(Refusal) -> Bool {
         let document = body.isEmpty ? nil : try document(body)
         do throws(CompositionError) {
             let isChanged = try presentity.accept(
-                operation, entityTags, body: body, document, until: until, keepsBodies: store != nil, at: now)
+                operation, entityTags, body: body, document, until: until, keepsBody: keepsBody || store != nil, at: now)
             keep(operation, of: presentity)
             return isChanged
         } catch {
@@ -48,6 +50,28 @@ extension PresentitiesFlow {
             default: throw .unavailable("too many publications of this presentity", retryAfter: configuration.timing.retryAfter)
             }
         }
+    }
+
+    /// The document that a partial publication results in (RFC 5264 4): the whole one of `pidf-full`, or the published one with the operations of
+    /// `pidf-diff`, whose order the entity-tag gives.
+    private func wholeDocument(
+        _ body: [UInt8], _ operation: PublicationTable.Operation, of presentity: HostedPresentity
+    ) throws(Refusal) -> [UInt8] {
+        func unlessRefused<Result>(_ work: () throws(PartialPIDFError) -> Result) throws(Refusal) -> Result {
+            do throws(PartialPIDFError) {
+                return try work()
+            } catch {
+                throw .badRequest("RFC 5264 4: the partial document cannot be applied: \(error)", errorID: 4001)
+            }
+        }
+        let partial = try unlessRefused { () throws(PartialPIDFError) in try PartialPIDFDocument(body) }
+        let before = operation.entityTags.old.flatMap { presentity.documents.body(of: $0.value) }
+        if case .difference = partial.content, before == nil {
+            throw .badRequest("RFC 5264 4: a publication that differences change begins with pidf-full", errorID: 4001)
+        }
+        let whole = try unlessRefused { () throws(PartialPIDFError) in try partial.document(after: before ?? []) }
+        guard whole.count <= configuration.limits.bodyBytes else { throw .bodyTooLarge }
+        return whole
     }
 
     private func document(_ body: [UInt8]) throws(Refusal) -> PIDFDocument {

@@ -14,7 +14,7 @@ import SimplePresence
 struct PublishedDocuments {
     private var table: PublicationTable
     private var composer: PublicationComposer
-    /// Bodies of PUBLISH requests by entity-tag, as received, for the store.
+    /// Published documents by entity-tag, as received or as partial publications made them, for the store and for differences.
     private var bodies: [String: [UInt8]] = [:]
     /// The composition as of the last ``compose()``.
     private(set) var document: PIDFDocument
@@ -41,23 +41,23 @@ struct PublishedDocuments {
 
     // MARK: PUBLISH
 
-    /// The entity-tags as a request finds them; ``accept(_:_:body:_:until:keepsBodies:at:)`` takes them back.
+    /// The entity-tags as a request finds them; ``accept(_:_:body:_:until:keepsBody:at:)`` takes them back.
     var entityTags: PublicationTable { table }
 
     /// Applies an accepted request. A refusal changes nothing.
     /// - Parameters:
     ///   - table: the entity-tags after the request.
     ///   - document: the parsed body; nil: the request has none.
-    ///   - keepsBodies: whether the body is needed for the store.
+    ///   - keepsBody: whether the body is needed, for the store or for a later difference (RFC 5264).
     /// - Returns: whether the composition may have changed.
     /// - Throws: if the composition would exceed its limits.
     mutating func accept(
         _ operation: PublicationTable.Operation, _ table: PublicationTable, body: [UInt8], _ document: PIDFDocument?, until: DateTime,
-        keepsBodies: Bool, at now: Instant
+        keepsBody: Bool, at now: Instant
     ) throws(CompositionError) -> Bool {
         let mayChange = try compose(operation, document, until: until, at: DateTime(now))
         self.table = table
-        if keepsBodies { move(operation, body) }
+        if keepsBody || operation.entityTags.old.map({ bodies[$0.value] != nil }) == true { move(operation, body) }
         if mayChange { isComposed = false }
         return mayChange
     }
@@ -97,6 +97,9 @@ struct PublishedDocuments {
         for tag in ended { bodies[tag.value] = nil }
         return ended
     }
+
+    /// The document of an entity-tag as it was published; nil: it is not kept.
+    func body(of tag: String) -> [UInt8]? { bodies[tag] }
 
     // MARK: composition
 

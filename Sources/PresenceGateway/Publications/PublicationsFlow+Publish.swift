@@ -7,24 +7,26 @@ extension PublicationsFlow {
         let parties = try screening.parties(request)
         if categories.publishingHop(of: parties.presentity) != nil {
             try checkRunning()
-            try checkPublication(request, parties)
+            try checkPublication(request, parties, types: [WatcherFormat.pidfType])
             return try categories.relay(request, transaction, parties, beside: pidf.count, at: now)
         }
         guard parties.presentityDomain.hosted else {
             throw Refusal(.notFound, "RFC 3903 6: this node is not the compositor of that presentity", errorID: 4005)
         }
-        try checkPublication(request, parties)
+        try checkPublication(request, parties, types: [WatcherFormat.pidfType, WatcherFormat.pidfDiffType])
         try ports.publish(request, transaction, parties, at: now)
     }
 
     /// Checks the package, the publisher and the type of the document.
-    private func checkPublication(_ request: SIPRequest, _ parties: RequestScreening.Parties) throws(Refusal) {
+    private func checkPublication(
+        _ request: SIPRequest, _ parties: RequestScreening.Parties, types: [String]
+    ) throws(Refusal) {
         guard let event = request.headers.event, event.package == EventToken.presence else { throw ports.badEvent }
         guard parties.watcherKey == parties.presentityKey else {
             throw .forbidden("RFC 3903 6: only the presentity itself may publish")
         }
-        if !request.body.isEmpty, request.headers.contentType?.essence != WatcherFormat.pidfType {
-            throw .unsupportedMediaType(accept: WatcherFormat.pidfType)
+        if !request.body.isEmpty, !types.contains(request.headers.contentType?.essence ?? "") {
+            throw .unsupportedMediaType(accept: types.joined(separator: ", "))
         }
     }
 
