@@ -51,3 +51,10 @@ package final class ServiceURIs: Sendable {
         keep(only: uris, of: user)
     }
 }
+
+/// Tables are equal if they are the same one.
+extension ServiceURIs: Hashable {
+    package static func == (left: ServiceURIs, right: ServiceURIs) -> Bool { left === right }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

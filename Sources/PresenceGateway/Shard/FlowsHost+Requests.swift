@@ -38,6 +38,6 @@ extension FlowsHost {
 extension ShardContext {
     /// Body types that requests may have, as the value of Accept.
     static let acceptedBodies =
-        "\(WatcherFormat.pidfType), \(WatcherFormat.categoriesType), \(WatcherFormat.msrtcType), \(WatcherFormat.batchSubscribeType), "
+        "\(WatcherFormat.pidfType), \(WatcherFormat.pidfDiffType), \(WatcherFormat.categoriesType), \(WatcherFormat.msrtcType), \(WatcherFormat.batchSubscribeType), "
         + "\(ServiceKind.accepted), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
 }

@@ -148,7 +148,8 @@ package struct RLSService: Hashable, Sendable {
         } else {
             return nil
         }
-        packages = (service.first(RLSServicesSchema.packages)?.children ?? []).filter { $0.is(RLSServicesSchema.package) }
-            .map(\.trimmedText)
+        packages = []
+        guard let list = service.first(RLSServicesSchema.packages) else { return }
+        for child in list.children where child.is(RLSServicesSchema.package) { packages.append(child.trimmedText) }
     }
 }

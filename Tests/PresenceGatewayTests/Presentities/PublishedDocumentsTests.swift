@@ -26,7 +26,7 @@ import Testing
     /// Plays a PUBLISH whose new entity-tag is `new`.
     @discardableResult
     private func publish(
-        _ tuple: String?, as new: String, ifMatch old: String? = nil, expires: Int = 60, keepsBodies: Bool = true,
+        _ tuple: String?, as new: String, ifMatch old: String? = nil, expires: Int = 60, keepsBody: Bool = true,
         in documents: inout PublishedDocuments
     ) throws -> Bool {
         var table = documents.entityTags
@@ -38,7 +38,7 @@ import Testing
         }
         return try documents.accept(
             operation, table, body: tuple.map { Array($0.utf8) } ?? [], tuple.map(document),
-            until: DateTime(start + .seconds(expires)), keepsBodies: keepsBodies, at: start)
+            until: DateTime(start + .seconds(expires)), keepsBody: keepsBodies, at: start)
     }
 
     // Mutating calls are no direct part of an expectation.
@@ -136,7 +136,7 @@ import Testing
     @Test("without a store no body is kept")
     func withoutStore() throws {
         var documents = made()
-        try publish("t", as: "1", keepsBodies: false, in: &documents)
+        try publish("t", as: "1", keepsBody: false, in: &documents)
         #expect(documents.stored("1") == nil)
         #expect(documents.count == 1)
     }

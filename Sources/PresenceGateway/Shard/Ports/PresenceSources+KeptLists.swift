@@ -1,6 +1,7 @@
 import PresenceDocuments
 import PresenceRules
 import SIPCore
+import SIPEvents
 import XCAP
 
 /// Lists that users of this shard keep by XCAP.
