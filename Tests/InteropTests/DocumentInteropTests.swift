@@ -306,6 +306,53 @@ extension RealSockets {
             stage.scratch.remove()
         }
 
+        @Test(
+            "RFC 4826 4, RFC 5264: SIPp watches a list service that curl keeps and changes; a member publishes differences",
+            .enabled(if: PeerPrograms.areReady(PeerPrograms.sipp)))
+        func listService() async throws {
+            let stage = try await Self.start("service", unruled: "allow")
+            let content = """
+                <rls-services xmlns="urn:ietf:params:xml:ns:rls-services"><service uri="sip:mara-friends@example.com"><resource-list>
+                \(stage.index)/~~/resource-lists/list%5b@name=%22friends%22%5d</resource-list></service></rls-services>
+                """
+            #expect(try await stage.put(nil, Self.list("sip:noa@example.com")).status == 201)
+            let service = stage.uri("rls-services/users/sip:mara@example.com/index")
+            #expect(try await stage.put(service, content, type: "application/rls-services+xml").status == 201)
+            let publisher = SIPpPublisher(
+                presentity: "sip:noa@example.com", port: stage.program.port, transport: "tcp", scratch: stage.scratch)
+            let namespaces =
+                "xmlns=\"urn:ietf:params:xml:ns:pidf\" xmlns:p=\"urn:ietf:params:xml:ns:pidf-diff\" entity=\"sip:noa@example.com\""
+            let type = "application/pidf-diff+xml"
+            try await publisher.publish(
+                "<p:pidf-full \(namespaces)><tuple id=\"t\"><status><basic>open</basic></status><note>at home</note></tuple></p:pidf-full>",
+                type: type)
+
+            let watcher = try SIPp(
+                "pidf-follower", name: "watcher", to: stage.program.port, transport: "tcp",
+                keys: [
+                    "presentity": "sip:mara-friends@example.com", "watcher": "sip:mara@example.com",
+                    "accept": "multipart/related, application/rlmi+xml, application/pidf+xml",
+                ], limit: 120, in: stage.scratch)
+            func account() -> String { "\(watcher.account)\n\(stage.program.log.suffix(6000))" }
+            #expect(await eventually(within: 20) { watcher.bodies.contains { $0.contains("at home") } }, "\(account())")
+            try await publisher.publish(
+                "<p:pidf-diff \(namespaces)><p:replace sel=\"presence/tuple/note/text()\">on the train</p:replace></p:pidf-diff>",
+                type: type)
+            #expect(await eventually(within: 20) { watcher.bodies.contains { $0.contains("on the train") } }, "\(account())")
+            #expect(try await stage.put(nil, Self.list("sip:mara@example.com")).status == 200)
+            #expect(
+                await eventually(within: 20) {
+                    watcher.bodies.contains { $0.contains("reason=\"noresource\"") && $0.contains("sip:mara@example.com") }
+                }, "\(account())")
+            #expect(try await stage.curl(service, ["-X", "DELETE"]).status == 200)
+            #expect(
+                await eventually(within: 20) { watcher.messages.contains("Subscription-State: terminated;reason=noresource") },
+                "\(account())")
+            await watcher.stop()
+            #expect(await stage.program.stop() == 0)
+            stage.scratch.remove()
+        }
+
         @Test("a client that reads no responses, trailers beyond the limit and contradictory lengths cost a bounded memory and end")
         func hostileClients() async throws {
             let stage = try await Self.start("hostile", limits: "limits: { http-connections-per-address: 30 }")

@@ -79,8 +79,8 @@ extension RealSockets {
         private func follower(_ watcher: String, at gateway: IsthmusProgram, in scratch: ScratchDirectory) throws -> SIPp {
             let name = String(watcher.dropFirst("sip:".count).prefix { $0 != "@" })
             return try SIPp(
-                "pidf-follower", name: name, to: gateway.port, transport: "udp", keys: ["presentity": alice, "watcher": watcher],
-                limit: 240, in: scratch)
+                "pidf-follower", name: name, to: gateway.port, transport: "udp",
+                keys: ["presentity": alice, "watcher": watcher, "accept": "application/pidf+xml"], limit: 240, in: scratch)
         }
 
         /// Alice signs in for the first time, adds two contacts and signs out.

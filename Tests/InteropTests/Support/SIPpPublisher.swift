@@ -40,13 +40,18 @@ final class SIPpPublisher {
     }
 
     func publish(_ state: PublishedState) async throws {
+        try await publish(state.pidf(of: presentity), type: "application/pidf+xml")
+    }
+
+    /// Publishes a document.
+    func publish(_ content: String, type: String) async throws {
         count += 1
         let name = "\(self.name)-\(count)"
-        let document = try scratch.write(state.pidf(of: presentity), to: "\(name).xml")
+        let document = try scratch.write(content, to: "\(name).xml")
         let run = try SIPp(
             "publish", name: name, to: port, transport: transport,
             keys: [
-                "presentity": presentity, "document": document.path,
+                "presentity": presentity, "document": document.path, "type": type,
                 "condition": entityTag.map { "SIP-If-Match: \($0)" } ?? "Subject: first",
             ], in: scratch)
         guard await run.succeeds(within: 15) else { throw PeerError(description: "PUBLISH failed: \(run.account)") }

@@ -56,7 +56,8 @@ import Testing
         let third = try #require(try bench.nextResponse(200, at: Bench.endpoint).headers.first(.sipETag))
         bench.pass(.seconds(10))
         _ = try publish(
-            Self.difference("<p:add sel='presence/tuple[@id=\"t1\"]' pos='after'><tuple id='t2'><status><basic>closed</basic></status></tuple></p:add>"),
+            Self.difference(
+                "<p:add sel='presence/tuple[@id=\"t1\"]' pos='after'><tuple id='t2'><status><basic>closed</basic></status></tuple></p:add>"),
             ifMatch: third, on: bench)
         let last = try #require(try bench.takeNotifies(at: Bench.simple).last)
         #expect(last.text.contains("away") && last.text.contains("t2"))

@@ -38,7 +38,7 @@ import Testing
         }
         return try documents.accept(
             operation, table, body: tuple.map { Array($0.utf8) } ?? [], tuple.map(document),
-            until: DateTime(start + .seconds(expires)), keepsBody: keepsBodies, at: start)
+            until: DateTime(start + .seconds(expires)), keepsBody: keepsBody, at: start)
     }
 
     // Mutating calls are no direct part of an expectation.

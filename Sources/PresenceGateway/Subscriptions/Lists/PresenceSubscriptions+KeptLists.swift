@@ -48,7 +48,9 @@ extension PresenceSubscriptions {
     /// Applies changed lists of a user to live subscriptions; those whose service or list is gone end (`noresource`).
     func keptListsChanged(of owner: String, at now: Instant) {
         for tag in (keptListDialogs[owner] ?? []).sorted() {
-            guard let watcher = notifier.dialogs[tag], let presence = watcher.presence, let service = presence.list?.service else { continue }
+            guard let watcher = notifier.dialogs[tag], let presence = watcher.presence, let service = presence.list?.service else {
+                continue
+            }
             do throws(Refusal) {
                 apply(try keptList(service, of: owner), to: presence, of: watcher, at: now)
             } catch {
@@ -59,7 +61,9 @@ extension PresenceSubscriptions {
     }
 
     private func apply(_ list: ListRequest, to presence: PresenceSubscription, of watcher: WatcherDialog, at now: Instant) {
-        let known = Set(presence.resources.map(\.key)).union(presence.rejected.map(\.uri.aorKey))
+        // Members that left the list, or did not exist, are watched again; those that refused the watcher stay refused.
+        let refused = presence.rejected.filter { $0.reason != TerminationReason.noresource.rawValue }
+        let known = Set(presence.resources.map(\.key)).union(refused.map(\.uri.aorKey))
         let added = list.entries.filter { !known.contains($0.key) }
         let gone = presence.keepOnly(Set(list.entries.map(\.key)))
         guard !added.isEmpty || !gone.isEmpty, let domain = configuration.domain(of: watcher.watcher) else { return }

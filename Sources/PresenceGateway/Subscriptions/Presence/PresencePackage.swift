@@ -81,7 +81,8 @@ final class PresencePackage: EventPackage {
             }
             let key = SIPURI(uri).map { configuration.canonical($0).aorKey }
             list = ListSubscription(
-                uri: uri, service: key.flatMap { presence.keptLists.owner(ofService: $0) == nil ? nil : $0 }, written: Dictionary(written, uniquingKeysWith: { first, _ in first }), version: stored.listVersion)
+                uri: uri, service: key.flatMap { presence.keptLists.owner(ofService: $0) == nil ? nil : $0 },
+                written: Dictionary(written, uniquingKeysWith: { first, _ in first }), version: stored.listVersion)
         }
         let subscription = PresenceSubscription(
             presence, format: format, isPartial: isPartial, isBatch: stored.isBatch, list: list, resources: resources,

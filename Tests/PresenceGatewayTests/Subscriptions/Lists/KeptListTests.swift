@@ -123,9 +123,12 @@ import Testing
         let ended = try only(bench)
         #expect(ended.entries == ["\(Self.rob) terminated noresource"])
         // What no member is shown any more is not notified.
-        try bench.publish(Self.rob, .legacyInterop(3_500))
+        try bench.publish(Self.rob, .legacyInterop(3_500, version: 1))
         bench.pass(.seconds(30))
         #expect(bench.isQuiet(at: Self.own))
+        #expect(putList(Self.rob, on: bench) == 200)
+        #expect(try Set(only(bench).entries) == ["\(Self.rob) active", "\(Self.silent) terminated noresource"])
+        bench.pass(.seconds(10))
         #expect(request("DELETE", Self.services, on: bench) == 200)
         let last = try bench.takeNotifies(at: Self.own)
         #expect(last.map { $0.headers.subscriptionState?.state } == [.terminated])
