@@ -14,6 +14,8 @@ public struct DocumentMediaType: Hashable, Sendable, CustomStringConvertible {
     public static let pidfDiff = DocumentMediaType("application/pidf-diff+xml")
     /// Format of an expired draft, requested by old watchers.
     public static let xpidf = DocumentMediaType("application/xpidf+xml")
+    /// RFC 4661
+    public static let simpleFilter = DocumentMediaType("application/simple-filter+xml")
     /// RFC 4662
     public static let rlmi = DocumentMediaType("application/rlmi+xml")
     /// RFC 4826

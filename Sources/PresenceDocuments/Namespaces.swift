@@ -26,6 +26,8 @@ extension XMLNamespace {
     public static let pidfDiff = XMLNamespace("urn:ietf:params:xml:ns:pidf-diff")
     /// RFC 3858
     public static let watcherInfo = XMLNamespace("urn:ietf:params:xml:ns:watcherinfo")
+    /// RFC 4661
+    public static let simpleFilter = XMLNamespace("urn:ietf:params:xml:ns:simple-filter")
     /// RFC 4662
     public static let rlmi = XMLNamespace("urn:ietf:params:xml:ns:rlmi")
     /// RFC 4826
