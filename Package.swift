@@ -9,7 +9,7 @@ import PackageDescription
 //   edges       SIPTransport   Storage   Administration   LDAPDirectory   NameResolution   CBuildIdentity
 //   gateway     PresenceGateway
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   PresenceRules   FederationRouting   UserDirectory   Registration
-//               XCAP
+//               XCAP   PresenceFilters
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
 //   syntax      XMLCore   SIPCore   ByteCoding   CLibXML2   CZlib   COpenSSL   CLDAP   CCares
 //   tests       GatewayTesting   GoldenVectors
@@ -90,6 +90,7 @@ var targets: [Target] = [
     module("FederationRouting", ["SIPCore"]),
     module("UserDirectory", ["SIPCore", "SIPSecurity", "PresenceDocuments", "XMLCore"]),
     module("Registration", ["ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity"]),
+    module("PresenceFilters", ["PresenceDocuments", "XMLCore"]),
     module("XCAP", ["PresenceDocuments", "SIPCore", "SIPSecurity", "XMLCore"]),
     // An edge without packages, so that it builds with the core.
     .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
@@ -129,6 +130,7 @@ var targets: [Target] = [
     tests("NameResolutionTests", ["NameResolution", "FederationRouting", "SIPCore"]),
     tests("RegistrationTests", ["Registration", "SIPCore", "SIPEvents"]),
     tests("XCAPTests", ["XCAP", "XMLCore", "PresenceDocuments"]),
+    tests("PresenceFiltersTests", ["PresenceFilters", "PresenceDocuments", "XMLCore"]),
     tests("UserDirectoryTests", ["UserDirectory", "PresenceDocuments", "SIPSecurity", "SIPCore", "XMLCore"]),
     tests(
         "PresenceGatewayTests",
@@ -250,6 +252,7 @@ if !coreOnly {
 var products: [Product] = [
     "XMLCore", "SIPCore", "SIPSecurity", "PresenceDocuments", "EnhancedPresence", "SimplePresence", "PresenceRules", "PresenceMapping",
     "UserDirectory", "SIPEvents", "Registration", "FederationRouting", "PresenceGateway", "GoldenVectors", "XCAP",
+    "PresenceFilters",
 ].map { .library(name: $0, targets: [$0]) }
 if !coreOnly { products.append(.library(name: "SIPTransport", targets: ["SIPTransport"])) }
 

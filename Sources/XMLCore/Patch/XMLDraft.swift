@@ -113,7 +113,7 @@ extension XMLElement {
     }
 
     /// Namespace declarations on this element itself.
-    var ownDeclarations: [XMLFragment.Declaration] {
+    public var ownDeclarations: [XMLFragment.Declaration] {
         declarations.map { binding in
             XMLFragment.Declaration(
                 prefix: tree.string(binding.prefixStart, binding.prefixStart + binding.prefixLength),
