@@ -41,6 +41,7 @@ public enum DocumentFormats {
         "set-ace": { try operation($0) { element throws(DocumentError) in try SetACEOperation(reading: element)?.encoded() } },
         "set-delegates": { try SetDelegatesDocument(parsing: $0).encoded() },
         "set-subscribers": { try SetSubscribersDocument(parsing: $0).encoded() },
+        "simple-filter": { try SimpleFilterDocument.decode($0).encode() },
         "watcherinfo": { try WatcherInfoDocument.decode($0).encode() },
         "user-properties": { try UserPropertiesDocument(parsing: $0).encoded() },
     ]

@@ -554,6 +554,59 @@ def write(suite):
             ),
         ),
     )
+    bindings = E(
+        "ns-bindings",
+        None,
+        E("ns-binding", {"prefix": "pidf", "urn": "urn:ietf:params:xml:ns:pidf"}),
+        E("ns-binding", {"prefix": "rpid", "urn": "urn:ietf:params:xml:ns:pidf:rpid"}),
+    )
+    kept(
+        "simple-filter",
+        "content",
+        "content by expression and by namespace, for a resource and a domain",
+        ["RFC 4661 3.5"],
+        E(
+            "filter-set",
+            {"xmlns": "urn:ietf:params:xml:ns:simple-filter", "package": "presence"},
+            bindings,
+            E(
+                "filter",
+                {"id": "f1", "uri": "sip:alice@example.com"},
+                E(
+                    "what",
+                    None,
+                    E("include", None, '/pidf:presence/pidf:tuple[rpid:class="IM" or rpid:class="SMS"]/pidf:status/pidf:basic'),
+                    E("include", {"type": "namespace"}, "urn:ietf:params:xml:ns:pidf:rpid"),
+                    E("exclude", None, "//rpid:sphere"),
+                ),
+            ),
+            E("filter", {"id": "f2", "domain": "example.net", "enabled": "false"}),
+        ),
+    )
+    kept(
+        "simple-filter",
+        "triggers",
+        "alternatives of changed, added and removed, and a removed filter",
+        ["RFC 4661 3.6", "RFC 4660 5.2.2"],
+        E(
+            "filter-set",
+            {"xmlns": "urn:ietf:params:xml:ns:simple-filter"},
+            bindings,
+            E(
+                "filter",
+                {"id": "f1"},
+                E("trigger", None, E("changed", {"from": "closed", "to": "open"}, "//pidf:basic")),
+                E(
+                    "trigger",
+                    None,
+                    E("changed", {"by": "0.5"}, "//pidf:contact/@priority"),
+                    E("added", None, "//pidf:tuple"),
+                    E("removed", None, "//rpid:activities"),
+                ),
+            ),
+            E("filter", {"id": "f2", "remove": "true"}),
+        ),
+    )
     kept(
         "category-publish",
         "two",
