@@ -17,7 +17,7 @@ let package = Package(
             name: "isthmus-fuzz",
             dependencies: [
                 module("XMLCore"), module("SIPCore"), module("SIPSecurity"), module("PresenceDocuments"), module("PresenceRules"),
-                module("PresenceMapping"), module("GoldenVectors"), module("XCAP"),
+                module("PresenceMapping"), module("GoldenVectors"), module("XCAP"), module("PresenceFilters"),
             ],
             swiftSettings: settings)
     ]

@@ -25,8 +25,7 @@ struct FilterExpressionParser {
             if take("@") {
                 guard !result.isEmpty || axis == .descendant else { throw expected("an element") }
                 if result.isEmpty { result.append(FilterExpression.Step(axis: .descendant, test: .any, predicates: [])) }
-                attribute = FilterExpression.AttributeStep(
-                    axis: result.count == 1 && steps == 1 ? .child : axis, name: try name(isElement: false))
+                attribute = FilterExpression.AttributeStep(axis: axis, name: try name(isElement: false))
             } else {
                 let test = try test()
                 var predicates: [FilterExpression.Predicate] = []

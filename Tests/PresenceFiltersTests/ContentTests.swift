@@ -134,6 +134,15 @@ import XMLCore
                 == "<y:e xmlns:y=\"urn:example:y\"><y:f k='&quot;'><![CDATA[<z>]]></y:f></y:e>")
     }
 
+    @Test("XML 1.0 2.12: the language above a selected note is kept")
+    func language() throws {
+        let tuple = "<tuple id=\"a\" xml:lang=\"de\" x:k=\"1\"><status/><note>hier</note></tuple>"
+        let document = Samples.presence(tuple + "<note>da</note>")
+        #expect(
+            try Samples.content(["//pidf:tuple/pidf:note"], of: document)
+                == "<tuple id=\"a\" xml:lang=\"de\"><status/><note>hier</note></tuple>")
+    }
+
     @Test("Octets that are no presence document are refused")
     func noPresence() throws {
         let filter = try Samples.filter(FilterContent(includes: [FilterSelection("//pidf:tuple")]))

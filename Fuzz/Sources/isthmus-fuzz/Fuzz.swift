@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
         self.run = run
     }
 
-    static let all = messages + headers + xml + documents + rules + conversions + signIns + xcap
+    static let all = messages + headers + xml + documents + rules + conversions + signIns + xcap + filters
 
     /// Target named by `ISTHMUS_FUZZ_TARGET`.
     static let chosen: FuzzTarget = {

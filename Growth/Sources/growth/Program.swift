@@ -7,7 +7,8 @@ import Foundation
 struct Program {
     static let constructs =
         Construct.documents + Construct.xml + Construct.headers + Construct.messages + Construct.enhancedTables + Construct.otherTables
-        + Construct.gatewayTables + Construct.registrations + Construct.bounds
+        + Construct.gatewayTables + Construct.registrations + Construct.filters
+        + Construct.bounds
 
     static func main() throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
