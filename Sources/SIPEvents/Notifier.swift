@@ -51,6 +51,16 @@ public struct Notifier: Hashable, Sendable {
         case none
     }
 
+    /// Notifications that a refresh does not cause (RFC 5839 6.4).
+    public enum Skipping: Hashable, Sendable {
+        /// The refresh causes one.
+        case nothing
+        /// None for this refresh; changes that are due stay so.
+        case thisOne
+        /// None, and the watcher has what was due.
+        case allDue
+    }
+
     /// Reason why the dialog ended.
     public enum EndReason: Hashable, Sendable {
         case unsubscribed
@@ -69,6 +79,8 @@ public struct Notifier: Hashable, Sendable {
     public enum Action: Hashable, Sendable {
         /// Answer 200 with this Expires; `content` other than `none` goes into the 200.
         case accept(expires: Int, status: SubscriptionStatus, content: Content)
+        /// Answer 204 with this Expires: no notification follows (RFC 5839 6.4).
+        case acceptQuietly(expires: Int)
         /// Answer 423 with this Min-Expires.
         case refuse(minimumExpires: Int)
         /// Send NOTIFY, or BENOTIFY with ``Configuration/bestEffort``.
@@ -182,7 +194,10 @@ public struct Notifier: Hashable, Sendable {
 
     /// Handles the initial SUBSCRIBE, a refresh or an unsubscribe; `requestedExpires` is the Expires value in seconds, nil without one.
     /// Returns no action when the request is too late (see ``isRefreshable``): the owner answers 481.
-    public mutating func receiveSubscribe(expires requestedExpires: Int?, piggyback: Bool = false, at now: Instant) -> [Action] {
+    /// - Parameter skipping: whether a refresh or unsubscribe is answered without a notification.
+    public mutating func receiveSubscribe(
+        expires requestedExpires: Int?, piggyback: Bool = false, skipping: Skipping = .nothing, at now: Instant
+    ) -> [Action] {
         guard isRefreshable else { return [] }
         guard case .grant(let granted) = configuration.expiry.decide(requestedExpires) else {
             if phase == .initial { phase = .over }
@@ -191,6 +206,7 @@ public struct Notifier: Hashable, Sendable {
         let isFirst = phase == .initial
         losses.reached()
         expiresAt = now + .seconds(granted)
+        if skipping != .nothing, phase == .live, isAuthorized, isReady { return skip(skipping, granted) }
         if granted == 0 { return end(asFetch: isFirst, piggyback: piggyback, at: now) }
         if piggyback && !isAuthorized {
             // State is not authorized; a NOTIFY follows once it is.
@@ -226,6 +242,12 @@ public struct Notifier: Hashable, Sendable {
             actions += flush(at: now)
         }
         return actions
+    }
+
+    private mutating func skip(_ skipping: Skipping, _ granted: Int) -> [Action] {
+        if granted == 0 { return [.acceptQuietly(expires: 0)] + close(.unsubscribed) }
+        if skipping == .allDue { due = .nothing }
+        return [.acceptQuietly(expires: granted)]
     }
 
     private mutating func end(asFetch isFetch: Bool, piggyback: Bool, at now: Instant) -> [Action] {
@@ -318,6 +340,14 @@ public struct Notifier: Hashable, Sendable {
     /// Reports that the NOTIFY was not sent, because the state equals the state that the watcher has.
     public mutating func notificationSkipped() {
         isOutstanding = false
+    }
+
+    /// Sends the whole state although it did not change (RFC 6446 6); nothing while a notification is due or awaits its response.
+    public mutating func repeatState(at now: Instant) -> [Action] {
+        guard isIdle, !isOutstanding else { return [] }
+        due = .full
+        notBefore = now
+        return flush(at: now)
     }
 
     // MARK: time

@@ -40,6 +40,10 @@ import Testing
                     answers += 1
                     #expect(expires <= NotifierTests.expiry.maximum && expires >= 0)
                     #expect((expires == 0) == status.isTerminated)
+                case .acceptQuietly(let expires):
+                    answers += 1
+                    #expect(expires <= NotifierTests.expiry.maximum && expires >= 0)
+                    #expect(actions.count == (expires == 0 ? 2 : 1), "seed \(seed): \(actions)")
                 case .refuse:
                     answers += 1
                 case .notify(let status, _):
@@ -61,12 +65,13 @@ import Testing
             isAnswerExpected: true)
         for _ in 0..<120 where !notifier.isOver {
             now = now + .milliseconds(dice.roll(20_000))
-            switch dice.roll(9) {
+            switch dice.roll(10) {
             case 0:
                 let isExpected = notifier.isRefreshable
                 check(
                     notifier.receiveSubscribe(
-                        expires: [nil, 0, 10, 300, 9_000][dice.roll(5)], piggyback: dice.roll(3) == 0, at: now),
+                        expires: [nil, 0, 10, 300, 9_000][dice.roll(5)], piggyback: dice.roll(3) == 0,
+                        skipping: [.nothing, .nothing, .thisOne, .allDue][dice.roll(4)], at: now),
                     isAnswerExpected: isExpected)
             case 1, 2: check(notifier.stateChanged(at: now))
             case 3: check(notifier.authorize(dice.roll(3) > 0, at: now))
@@ -84,6 +89,7 @@ import Testing
                 hasLastBeenSaid = hasLastBeenSaid && !notifier.isEnding
                 check(notifier.notifyFailed(dice.roll(2) == 0 ? .silence : .transport, chance: UInt64(dice.roll(1_000)), at: now))
             case 7 where dice.roll(8) == 0: check(notifier.terminate(.probation, retryAfter: 5, at: now))
+            case 8: check(notifier.repeatState(at: now))
             default: check(notifier.advance(to: now))
             }
         }

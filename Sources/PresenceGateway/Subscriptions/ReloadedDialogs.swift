@@ -46,6 +46,7 @@ final class ReloadedDialogs: ShardMember {
 
     private func reload(_ watcher: WatcherDialog, from record: StoredDialog, at now: Instant) {
         watcher.noteStored()
+        watcher.wish(notifier.restored.wishes(of: record))
         watcher.reload(from: record, retryIn: pause, at: now)
         if let domain = configuration.domain(of: watcher.watcher),
             let opened = watcher.package.restore(record, of: watcher.watcher, in: domain)

@@ -52,6 +52,7 @@ final class RestoredDialogs: ShardMember {
             hidesIdentity: stored.details[StoredDialog.privacyDetail] != nil,
             followsRegistration: stored.details[StoredDialog.registrationDetail] != nil)
         watcher.resume(from: stored)
+        watcher.wish(wishes(of: stored))
         notifier.insert(watcher)
         if stored.local.transport.isReliable, hop(toward: uri) == nil {
             _ = notifier.redelivery.leave(watcher, for: configuration.timing.restartGrace, at: now)
@@ -61,6 +62,11 @@ final class RestoredDialogs: ShardMember {
         if watcher.subscription.isReady { watcher.notifier.becameReady() }
         notifier.schedule(watcher)
         return true
+    }
+
+    /// What the watcher of a stored dialog asked for about notifications.
+    func wishes(of stored: StoredDialog) -> NotificationWishes? {
+        stored.details[StoredDialog.ratesDetail].flatMap { NotificationWishes(stored: $0, spacing: configuration.timing.notifySpacing) }
     }
 
     /// Whether the last notification before the restart may not have arrived, so that the watcher gets the full state.
@@ -122,6 +128,7 @@ extension WatcherDialog {
         stored.details[StoredDialog.endpointDetail] = endpoint?.endpoint.description
         if terms.followsRegistration { stored.details[StoredDialog.registrationDetail] = "yes" }
         if hidesIdentity { stored.details[StoredDialog.privacyDetail] = "id" }
+        stored.details[StoredDialog.ratesDetail] = wishes?.stored
         subscription.store(in: &stored)
         if let reserve = record.reserve { stored.unsettle(reserve) }
         return stored

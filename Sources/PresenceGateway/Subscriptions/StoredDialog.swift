@@ -55,6 +55,8 @@ package struct StoredDialog: Hashable, Sendable {
     static let registrationDetail = "follows-registration"
     /// Key of the URI of the list that the dialog is about (RFC 5367).
     static let listDetail = "list"
+    /// Key of the rates of notifications (RFC 6446).
+    static let ratesDetail = "rates"
     /// Key that is present if the watcher requested privacy (RFC 3325 9.3).
     static let privacyDetail = "privacy"
 

@@ -17,6 +17,9 @@ extension SubscriptionsFlow {
             case .accept(let expires, let status, let content):
                 guard let (request, transaction) = subscribe else { continue }
                 accept(request, transaction, watcher, expires: expires, status, content, naming: named, at: now)
+            case .acceptQuietly(let expires):
+                guard let (request, transaction) = subscribe else { continue }
+                acceptQuietly(request, transaction, watcher, expires: expires, at: now)
             case .refuse(let minimum):
                 guard let (request, transaction) = subscribe else { continue }
                 ports.refuse(request, transaction, .tooBrief(minimum), at: now)
@@ -71,6 +74,17 @@ extension SubscriptionsFlow {
         respond(response, transaction, in: commitScope(of: watcher), at: now)
     }
 
+    /// Answers 204: the watcher wants no notification (RFC 5839 6.4).
+    private func acceptQuietly(
+        _ request: SIPRequest, _ transaction: ServerTransactionID?, _ watcher: WatcherDialog, expires: Int, at now: Instant
+    ) {
+        _ = watcher.wishes?.takeCondition()
+        var response = SIPResponse(to: request, status: .noNotification, toTag: watcher.localTag)
+        response.headers.set(.contact, contact(over: watcher.flow))
+        response.headers.append(.expires, String(expires))
+        respond(response, transaction, in: commitScope(of: watcher), at: now)
+    }
+
     // MARK: NOTIFY
 
     private func notify(_ watcher: WatcherDialog, _ status: SubscriptionStatus, _ content: Notifier.Content, at now: Instant) {
@@ -88,6 +102,8 @@ extension SubscriptionsFlow {
             // The full state that follows a notification without a body includes these changes.
             watcher.subscription.dropChanges()
         }
+        let tag = content == .none ? nil : entityTag(in: watcher)
+        if leavesOutBody(of: watcher, status, content, tag) { body = nil }
         watcher.notified(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.makeRequest(isBestEffort ? .benotify : .notify)
@@ -112,7 +128,10 @@ extension SubscriptionsFlow {
                 UInt32(clamping: diagnostic.id), reason: diagnostic.reason, source: configuration.nodeName)
             request.headers.append("ms-diagnostics-public", diagnostics.description)
         } else {
-            request.headers.append(.subscriptionState, status.headerValue)
+            request.headers.append(.subscriptionState, status.headerValue + (watcher.wishes?.rates?.parameters ?? ""))
+        }
+        if let tag {
+            request.headers.append(.sipETag, tag)
         }
         // Enterprise clients read Expires (MS-PRES 3.3.5.1, 3.4.5.1.3).
         if status.isTerminated, watcher.terms.side == .enterprise { request.headers.append(.expires, "0") }
@@ -129,6 +148,20 @@ extension SubscriptionsFlow {
             send(request, by: requestRoute, for: origin(of: watcher), in: scope, at: now)
         }
         if content == .changes { notifyChanges(of: watcher, at: now) }
+    }
+
+    /// Entity-tag of the state that a notification to a standard watcher shows (RFC 5839 7.1); nil: it has none.
+    private func entityTag(in watcher: WatcherDialog) -> String? {
+        watcher.terms.side == .simple ? watcher.presence?.entityTag : nil
+    }
+
+    /// Whether the watcher has the state of a notification, by the condition of its SUBSCRIBE (RFC 5839 7.2).
+    private func leavesOutBody(
+        of watcher: WatcherDialog, _ status: SubscriptionStatus, _ content: Notifier.Content, _ tag: String?
+    ) -> Bool {
+        guard let wishes = watcher.wishes, content == .full, tag != nil else { return false }
+        if wishes.isRepeating, wishes.isConditional { return true }
+        return wishes.takeCondition()?.isMet(by: tag) ?? false
     }
 
     // MARK: changes

@@ -54,12 +54,14 @@ extension SubscriptionsFlow {
             request, transaction, flow, needing: subscription.neededViews(request, parties, isPoll: requestedExpires == 0),
             for: .none(opened), at: now)
         if isParked { return }
+        let wishes = try wishes(of: request, event, subscription, parties.watcherDomain.side)
         try subscription.admit(request, parties, isPoll: requestedExpires == 0, at: now)
         let watcher = WatcherDialog(
-            dialog: dialog, notifier: Notifier(policy, isReady: false), event: event, package, opened, flow: flow,
+            dialog: dialog, notifier: Notifier(policy, isReady: false), event: event.withoutRates, package, opened, flow: flow,
             endpoint: parties.watcherDomain.hosted || subscription.isOnlyOfEndpoint ? EndpointKey(request, of: parties.watcherKey) : nil,
             hidesIdentity: RequestScreening.hidesIdentity(request.headers),
             followsRegistration: request.headers.offers("com.microsoft.autoextend"))
+        watcher.wish(wishes)
         insert(watcher)
         if !subscription.begin(watcher, request, parties, isPoll: requestedExpires == 0, at: now) { requestedExpires = 0 }
         let replaced = requestedExpires == 0 ? [] : dialogsReplaced(by: watcher)
@@ -88,6 +90,14 @@ extension SubscriptionsFlow {
         }
         subscription.proceed(watcher, at: now)
         schedule(watcher)
+    }
+
+    /// What a SUBSCRIBE asks for about notifications of presence; enterprise clients ask for nothing.
+    func wishes(
+        of request: SIPRequest, _ event: Event, _ subscription: any PackageSubscription, _ side: DomainSide
+    ) throws(Refusal) -> NotificationWishes? {
+        guard side == .simple, subscription is PresenceSubscription else { return nil }
+        return try NotificationWishes(request.headers, event, spacing: configuration.timing.notifySpacing)
     }
 
     /// Whether notifications are BENOTIFY: only inside the enterprise, where the end of the connection shows that the watcher is gone
@@ -163,7 +173,15 @@ extension SubscriptionsFlow {
         guard !watcher.isWaiting || now >= watcher.notifier.expiry else { return schedule(watcher) }
         notifyChanges(of: watcher, at: now)
         watcher.subscription.advance(watcher, at: now)
+        repeatState(of: watcher, at: now)
         perform(watcher.notifier.advance(to: now), on: watcher, at: now)
+    }
+
+    /// Notifies the state without a change, if the watcher asked for that (RFC 6446 6, 7).
+    private func repeatState(of watcher: WatcherDialog, at now: Instant) {
+        guard watcher.notifier.isIdle, let wishes = watcher.wishes, let moment = wishes.nextRepeat, moment <= now else { return }
+        wishes.beginRepeat()
+        perform(watcher.notifier.repeatState(at: now), on: watcher, at: now)
     }
 
     /// Answers the held poll.

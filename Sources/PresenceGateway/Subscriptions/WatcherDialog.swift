@@ -46,6 +46,8 @@ final class WatcherDialog {
     private(set) var held: HeldRequest?
     private(set) var history = NotificationHistory()
     private(set) var record = DialogRecord()
+    /// Conditions and rates of notifications; nil: the watcher asked for none.
+    private(set) var wishes: NotificationWishes?
 
     init(
         dialog: Dialog, notifier: Notifier, event: Event, _ package: any EventPackage, _ opened: OpenedSubscription, flow: Flow,
@@ -61,6 +63,9 @@ final class WatcherDialog {
             event, opened, endpoint: endpoint, hidesIdentity: hidesIdentity, followsRegistration: followsRegistration)
         delivery = WatcherDelivery(over: flow)
     }
+
+    /// Sets what the last SUBSCRIBE asked for about notifications.
+    func wish(_ wishes: NotificationWishes?) { self.wishes = wishes }
 
     /// Starts the notifier of a new dialog, once its package knows what is watched.
     func begin(_ configuration: Notifier.Configuration) {
@@ -144,6 +149,7 @@ final class WatcherDialog {
     /// Notes a notification, or a 200 in place of it.
     func notified(_ status: SubscriptionStatus, _ content: Notifier.Content, inAnswer: Bool, at now: Instant) {
         history.notified(status, content, inAnswer: inAnswer, at: now)
+        wishes?.notified(at: now)
     }
 
     /// Notes that a 200 in place of a notification was sent.
@@ -231,7 +237,9 @@ final class WatcherDialog {
     var nextDeadline: Instant? {
         if isWaiting { return Instant.earliest(notifier.expiry, held?.until, delivery.returnsBy) }
         // While the notifier waits for a response, it sends the changes afterwards.
-        return Instant.earliest(notifier.nextDeadline, held?.until, notifier.isIdle ? subscription.nextChange : nil)
+        let isIdle = notifier.isIdle
+        return Instant.earliest(
+            notifier.nextDeadline, held?.until, isIdle ? subscription.nextChange : nil, isIdle ? wishes?.nextRepeat : nil)
     }
 
     /// - Returns: whether the timer is to be set, because the next deadline is another one.

@@ -17,7 +17,7 @@ extension PresenceSubscriptions {
             notification.add(RLMIResource(uri: list.written(instanceState.uri), instances: [instance]), cid: "")
         }
         guard isFull || !notification.meta.resources.isEmpty else { return nil }
-        presence.listNotified(spacedUntil: now + configuration.timing.notifySpacing)
+        presence.listNotified(spacedUntil: now + spacing(of: watcher))
         return notification.body(boundary: boundary)
     }
 

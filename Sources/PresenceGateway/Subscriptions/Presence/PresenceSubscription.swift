@@ -132,6 +132,27 @@ final class PresenceSubscription {
         return gone
     }
 
+    // MARK: entity-tags
+
+    /// Entity-tag of the document that was delivered last (RFC 5839 7.1); nil: there is none, or the dialog is not about one document.
+    var entityTag: String? {
+        guard format != .categories, list == nil, let digest = resources.first?.deliveredDigest else { return nil }
+        return Self.tag(digest)
+    }
+
+    /// Whether the present state has an entity-tag; if so, it counts as delivered.
+    func hasState(tagged tag: String, in watcher: WatcherDialog, at now: Instant) -> Bool {
+        guard format != .categories, list == nil, !isAwaitingConfirmation, let resource = resources.first, resource.source.isKnown
+        else { return false }
+        let rendered = flow.rendered(resource, for: watcher, at: now)
+        guard case .document(let view) = rendered, Self.tag(view.digest) == tag else { return false }
+        flow.deliver(rendered, of: resource, in: self, to: watcher, at: now)
+        return true
+    }
+
+    /// The digits of a digest to the base 32, which are the same for the same document in every process.
+    private static func tag(_ digest: UInt64) -> String { String(digest, radix: 32) }
+
     // MARK: changes
 
     /// Presentities with changes that may be notified now.

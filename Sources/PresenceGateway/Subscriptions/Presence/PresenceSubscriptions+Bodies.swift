@@ -88,9 +88,12 @@ extension PresenceSubscriptions {
         }
         if resource.upstream == nil, resource.isRenderedOwn { hosted.noteShown(rendered, of: resource, to: watcher, at: now) }
         // The first known state is not delayed because an empty one was sent.
-        resource.space(until: resource.source.isKnown ? now + configuration.timing.notifySpacing : nil)
+        resource.space(until: resource.source.isKnown ? now + spacing(of: watcher) : nil)
         presence.changes.remove(resource)
     }
+
+    /// Span between notifications of changes: the node's, or a longer one that the watcher asked for (RFC 6446 5).
+    func spacing(of watcher: WatcherDialog) -> TimeSpan { watcher.wishes?.rates?.least ?? configuration.timing.notifySpacing }
 
     private func list(
         _ parts: [[UInt8]], of presence: PresenceSubscription, _ watcher: WatcherDialog,

@@ -243,6 +243,16 @@ final class WatchedResource {
         return categories.filter { digests[$0.rawValue] != remembered[$0.rawValue] }
     }
 
+    /// Digest of the delivered document; nil: none was delivered.
+    var deliveredDigest: UInt64? {
+        switch deliveredState {
+        case .presence(.document(let view)): view.digest
+        case .digest(let digest): digest
+        case .remembered(let digests): digests[PresenceDigest.whole]
+        case .none, .presence: nil
+        }
+    }
+
     /// Digests of the delivered state, for the store.
     var deliveredDigests: [String: UInt64] {
         switch deliveredState {

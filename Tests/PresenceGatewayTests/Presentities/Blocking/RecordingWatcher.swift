@@ -46,6 +46,8 @@ final class RecordingWatcher {
     private var cSeq = 1
     /// To and Contact of the live dialog.
     private var dialog: (callID: String, to: String, contact: String)?
+    /// Entity-tag of the last notification.
+    private var entityTag: String?
     /// A message that came, with the nanoseconds since the start.
     struct Entry {
         var at: Int64
@@ -112,6 +114,16 @@ final class RecordingWatcher {
             + "Supported: eventlist, ms-benotify\(form.piggybacks ? ", ms-piggyback-first-notify" : "")\r\n"
     }
 
+    /// Some watchers ask for rates of notifications (RFC 6446).
+    private var rates: String { ["", "", ";max-rate=0.05", ";max-rate=0.2;min-rate=0.1", ";adaptive-min-rate=0.05"][Int(seed % 5)] }
+
+    /// Some watchers leave out what they have (RFC 5839), or everything.
+    private var condition: String {
+        guard seed % 7 < 4 else { return "" }
+        if serial % 6 == 5 { return "Suppress-If-Match: *\r\n" }
+        return entityTag.map { "Suppress-If-Match: \($0)\r\n" } ?? ""
+    }
+
     private func subscribe(expires: Int) {
         serial += 1
         if expires > 0 {
@@ -135,8 +147,8 @@ final class RecordingWatcher {
         rig.send(
             "SUBSCRIBE \(uri) SIP/2.0\r\nVia: SIP/2.0/\(address.transport.rawValue.uppercased()) \(address.host):5060"
                 + ";branch=z9hG4bK\(serial)\(address.host)\r\nMax-Forwards: 70\r\nFrom: <sip:\(user)>;tag=w\r\nTo: \(to)\r\n"
-                + "Call-ID: \(callID)\r\nCSeq: \(cSeq) SUBSCRIBE\r\nContact: <sip:\(address.host):5060>\r\nEvent: presence\r\n"
-                + "Accept: \(form.accept)\r\nExpires: \(expires)\r\n" + extra
+                + "Call-ID: \(callID)\r\nCSeq: \(cSeq) SUBSCRIBE\r\nContact: <sip:\(address.host):5060>\r\nEvent: presence\(rates)\r\n"
+                + "Accept: \(form.accept)\r\nExpires: \(expires)\r\n" + extra + condition
                 + (body.isEmpty ? "" : "Content-Type: \(bodyType)\r\n")
                 + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)", from: address, connection: connection)
     }
@@ -149,6 +161,7 @@ final class RecordingWatcher {
             dialog = (response.headers.callID ?? "", response.headers.first(.to) ?? "", contact.uri.description)
         case .request(let request):
             guard request.method == .notify else { return }
+            entityTag = request.headers.sipETag ?? entityTag
             let answer = String(
                 decoding: SIPSerializer.serialize(.response(SIPResponse(to: request, status: .ok))), as: UTF8.self)
             // At once, or while more may happen.
