@@ -60,6 +60,11 @@ public struct ContainerGrants: Hashable, Sendable {
 
     /// Whether a rule id is one that Isthmus gives to rules of this row.
     func wrote(_ id: String) -> Bool { id == ruleID || id.hasPrefix(ruleID + "-") }
+
+    /// Whether a rule id is one that Isthmus gives to rules for users and domains of this row.
+    func wroteMembers(_ id: String) -> Bool {
+        wrote(id) && !NetworkDomains.types.contains { id.hasPrefix(ruleID + "-" + $0.rawValue) }
+    }
 }
 
 extension RuleTransformation {

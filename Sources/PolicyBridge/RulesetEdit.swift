@@ -231,7 +231,7 @@ struct RulesetEditor {
         case .user, .domain:
             let own = forms.indices.first { index in
                 isVisible[index] && forms[index]?.kind == .members && forms[index]?.container == row.container
-                    && row.wrote(ruleset.rules[index].id)
+                    && row.wroteMembers(ruleset.rules[index].id)
             }
             func extend(_ form: inout RuleForm) {
                 if case .user(let user) = key { form.users.append(user) }
@@ -324,14 +324,14 @@ extension RulesetEditor {
         for (key, target) in targets.sorted(by: { $0.key < $1.key }) {
             guard let target, let row = ContainerGrants.row(of: target) else { continue }
             for index in ruleset.rules.indices where !isVisible[index] {
-                guard let rule = edited(index), let kind = conflict(of: rule, with: key, row) else { continue }
-                conflicts.append(RuleConflict(kind, byRule: rule.id, key.member, in: target))
+                guard let rule = edited(index) else { continue }
+                conflicts += self.conflicts(of: rule, with: key, row).map { RuleConflict($0, byRule: rule.id, key.member, in: target) }
             }
         }
         return conflicts
     }
 
-    private func conflict(of rule: PresenceRule, with key: MemberKey, _ row: ContainerGrants) -> RuleConflict.Kind? {
+    private func conflicts(of rule: PresenceRule, with key: MemberKey, _ row: ContainerGrants) -> [RuleConflict.Kind] {
         var identity: [IdentityMatch]?
         var mayMatch = true
         var (hasList, isForOthers, isForAnonymous, hasUnreadableList) = (false, false, false, false)
@@ -352,25 +352,25 @@ extension RulesetEditor {
         if key == .everyone {
             // Rules that name watchers decide about them alone, even while another condition of theirs does not match.
             if identity != nil || hasList || hasUnreadableList {
-                return !hasUnreadableList && mayMatch && isMore ? .stillAllowed : .outweighs
+                return !hasUnreadableList && mayMatch && isMore ? [.stillAllowed, .outweighs] : [.outweighs]
             }
-            return mayMatch && isMore ? .stillAllowed : nil
+            return mayMatch && isMore ? [.stillAllowed] : []
         }
-        guard mayMatch, !hasUnreadableList, !isForAnonymous else { return nil }
+        guard mayMatch, !hasUnreadableList, !isForAnonymous else { return [] }
         if identity == nil, hasList || isForOthers {
             // The member, as an identity, outweighs them.
-            if case .user = key { return nil }
-            return hasList && handling < row.handling ? .outweighed : nil
+            if case .user = key { return [] }
+            return hasList && handling < row.handling ? [.outweighed] : []
         }
-        if isMore { return .stillAllowed }
-        guard let identity, rule.handling != nil, handling < row.handling else { return nil }
-        if case .user = key { return nil }
+        if isMore { return [.stillAllowed] }
+        guard let identity, rule.handling != nil, handling < row.handling else { return [] }
+        if case .user = key { return [] }
         let namesSome = identity.contains { match in
             guard includes(match, key) else { return false }
             if case .many(let domain, _, _) = match { return domain != nil && key.isNetwork }
             return true
         }
-        return namesSome ? .outweighed : nil
+        return namesSome ? [.outweighed] : []
     }
 
     /// Whether an identity may include a watcher for whom containers decide by a member.
