@@ -146,7 +146,9 @@ import XMLCore
                 }
                 let reports = edit.conflicts.filter { world.bridge.keys.key(of: $0.member)?.key == key }
                 effects += reports.isEmpty ? 1 : 0
-                if !new[index].isAtMost(containers[index]), !reports.contains(where: { $0.kind == .stillAllowed }) {
+                if !new[index].isAtMost(containers[index]),
+                    !reports.contains(where: { $0.kind == .stillAllowed || ($0.kind == .outweighs && unruled != .block) })
+                {
                     return failed("more")
                 }
                 if !containers[index].isAtMost(new[index]), !reports.contains(where: { $0.kind == .outweighs }) { return failed("less") }
