@@ -102,15 +102,17 @@ extension PolicyBridge {
             InexpressibleRule(rule: rule.id, element: element, reason: reason)
         }
         guard !matches.isEmpty else { throw fail("identity", "names no watcher") }
+        var seen: Set<String> = []
         for match in matches {
             switch match {
             case .one(let id, let extensions):
                 guard extensions.isEmpty else { throw fail("one", "has an extension that Isthmus does not know") }
                 guard let user = keys.user(ofRule: id) else { throw fail("one", "has the id '\(id.prefix(60))', which is no SIP user") }
-                if !form.users.contains(user) { form.users.append(user) }
+                if seen.insert(user).inserted { form.users.append(user) }
             case .many(let domain, let exceptions, let extensions):
                 guard extensions.isEmpty else { throw fail("many", "has an extension that Isthmus does not know") }
                 var many = RuleForm.Many()
+                var excepted: Set<String> = []
                 if let domain {
                     guard let key = keys.domain(ofRule: domain) else {
                         throw fail("many", "has the domain '\(domain.prefix(60))', which containers cannot name")
@@ -122,13 +124,13 @@ extension PolicyBridge {
                         guard let user = keys.user(ofRule: id) else {
                             throw fail("except", "has the id '\(id.prefix(60))', which is no SIP user")
                         }
-                        if !many.exceptUsers.contains(user) { many.exceptUsers.append(user) }
+                        if excepted.insert(user).inserted { many.exceptUsers.append(user) }
                     }
                     if let domain = exception.domain {
                         guard let key = keys.domain(ofRule: domain) else {
                             throw fail("except", "has the domain '\(domain.prefix(60))', which containers cannot name")
                         }
-                        if !many.exceptDomains.contains(key) { many.exceptDomains.append(key) }
+                        if excepted.insert(key).inserted { many.exceptDomains.append(key) }
                     }
                 }
                 form.manys.append(many)
@@ -164,11 +166,12 @@ extension PolicyBridge {
                 default: if many.domain == nil || many.domain == domain { return domain }
                 }
             }
+            let exceptDomains = Set(many.exceptDomains)
             for user in many.exceptUsers where !users.contains(user) {
                 let domain = MemberKey.domain(of: user)
-                guard many.domain == domain || (many.domain == nil && !many.exceptDomains.contains(domain)) else { continue }
+                guard many.domain == domain || (many.domain == nil && !exceptDomains.contains(domain)) else { continue }
                 // The whole element is excepted.
-                if many.exceptDomains.contains(domain) { continue }
+                if exceptDomains.contains(domain) { continue }
                 return user
             }
         }
