@@ -8,6 +8,7 @@ import PackageDescription
 //   service     GatewayService
 //   edges       SIPTransport   Storage   Administration   LDAPDirectory   NameResolution   CBuildIdentity
 //   gateway     PresenceGateway
+//   bridge      PolicyBridge
 //   meaning     PresenceMapping   EnhancedPresence   SimplePresence   PresenceRules   FederationRouting   UserDirectory   Registration
 //               XCAP   PresenceFilters
 //   vocabulary  PresenceDocuments   SIPEvents   SIPSecurity
@@ -92,6 +93,8 @@ var targets: [Target] = [
     module("Registration", ["ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity"]),
     module("PresenceFilters", ["PresenceDocuments", "XMLCore"]),
     module("XCAP", ["PresenceDocuments", "SIPCore", "SIPSecurity", "XMLCore"]),
+    // bridge
+    module("PolicyBridge", ["EnhancedPresence", "PresenceDocuments", "PresenceRules", "SIPCore", "XMLCore"]),
     // An edge without packages, so that it builds with the core.
     .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
     module("NameResolution", ["CCares", "FederationRouting", "SIPCore"]),
@@ -125,6 +128,7 @@ var targets: [Target] = [
     tests("EnhancedPresenceTests", ["EnhancedPresence", "PresenceDocuments", "XMLCore"]),
     tests("SimplePresenceTests", ["SimplePresence", "PresenceDocuments", "XMLCore"]),
     tests("PresenceRulesTests", ["PresenceRules", "PresenceDocuments", "SIPCore", "XMLCore"]),
+    tests("PolicyBridgeTests", ["PolicyBridge", "EnhancedPresence", "PresenceDocuments", "PresenceRules", "SIPCore", "XMLCore"]),
     tests("PresenceMappingTests", ["PresenceMapping", "PresenceDocuments", "XMLCore"]),
     tests("FederationRoutingTests", ["FederationRouting", "SIPCore"]),
     tests("NameResolutionTests", ["NameResolution", "FederationRouting", "SIPCore"]),
