@@ -103,7 +103,7 @@ var targets: [Target] = [
         "PresenceGateway",
         [
             "ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence",
-            "PresenceMapping", "PresenceRules", "FederationRouting", "Registration", "UserDirectory", "XCAP",
+            "PresenceFilters", "PresenceMapping", "PresenceRules", "FederationRouting", "Registration", "UserDirectory", "XCAP",
         ]),
     // tests
     module("ScriptedPeers", ["ByteCoding", "PresenceDocuments", "SIPCore", "XMLCore"]),

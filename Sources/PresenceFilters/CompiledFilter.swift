@@ -8,6 +8,9 @@ public struct CompiledFilter: Hashable, Sendable {
     /// Changes that cause a notification; empty for each change of the content.
     let triggers: [CompiledTrigger]
 
+    /// Whether only some changes cause a notification.
+    public var hasTriggers: Bool { !triggers.isEmpty }
+
     /// Parses the expressions of a filter.
     ///
     /// - Throws: ``FilterError`` that names the filter, the expression and the place in it.

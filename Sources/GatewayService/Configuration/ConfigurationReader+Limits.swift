@@ -16,6 +16,7 @@ extension ConfigurationReader {
             ("composed-bytes", \.composedBytes), ("composed-elements", \.composedElements), ("composed-notes", \.composedNotes),
             ("composed-extensions", \.composedExtensions),
             ("category-bytes", \.categoryBytes), ("members-per-user", \.membersPerUser),
+            ("filters-per-subscription", \.filtersPerSubscription), ("filter-bytes", \.filterBytes),
             ("resources-per-batch", \.resourcesPerBatch), ("categories-per-subscription", \.categoriesPerSubscription),
             ("subscribers-per-user", \.subscribersPerUser), ("context-bytes-per-user", \.contextBytesPerUser),
             ("delegates-per-user", \.delegatesPerUser), ("contacts-per-user", \.contactsPerUser), ("groups-per-user", \.groupsPerUser),

@@ -179,6 +179,10 @@ public struct GatewayLimits: Hashable, Sendable {
     public var registrations = 200_000
     /// Resources named in one batch subscription (MS-PRES 3.4.5.1.3), or in one list (RFC 5367); beyond it 413.
     package var resourcesPerBatch = 200
+    /// Filters of one subscription; beyond it 488 (RFC 4660 5.2).
+    package var filtersPerSubscription = 8
+    /// Octets of a filter document; beyond it 413.
+    package var filterBytes = 8_192
     /// Categories named in one subscription; beyond it 413.
     package var categoriesPerSubscription = 32
     /// Entries of one user's subscriber list; beyond it 413 (MS-PRES 3.6.5.3).

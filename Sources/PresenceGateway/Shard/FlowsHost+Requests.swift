@@ -39,5 +39,6 @@ extension ShardContext {
     /// Body types that requests may have, as the value of Accept.
     static let acceptedBodies =
         "\(WatcherFormat.pidfType), \(WatcherFormat.pidfDiffType), \(WatcherFormat.categoriesType), \(WatcherFormat.msrtcType), \(WatcherFormat.batchSubscribeType), "
+        + "\(WatcherFormat.filterType), "
         + "\(ServiceKind.accepted), \(WatcherFormat.rlmiType), \(WatcherFormat.relatedType)"
 }

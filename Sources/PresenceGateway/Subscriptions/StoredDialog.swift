@@ -57,6 +57,8 @@ package struct StoredDialog: Hashable, Sendable {
     static let listDetail = "list"
     /// Key of the rates of notifications (RFC 6446).
     static let ratesDetail = "rates"
+    /// Key of the filters, as a filter document (RFC 4660).
+    static let filterDetail = "filter"
     /// Key that is present if the watcher requested privacy (RFC 3325 9.3).
     static let privacyDetail = "privacy"
 

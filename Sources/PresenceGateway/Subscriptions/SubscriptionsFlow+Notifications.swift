@@ -136,7 +136,8 @@ extension SubscriptionsFlow {
         // Enterprise clients read Expires (MS-PRES 3.3.5.1, 3.4.5.1.3).
         if status.isTerminated, watcher.terms.side == .enterprise { request.headers.append(.expires, "0") }
         if watcher.subscription.requiresEventList { request.headers.append(.require, "eventlist") }
-        if let body {
+        // Without octets if a filter leaves nothing (RFC 4660 5.3.1).
+        if let body, !body.bytes.isEmpty {
             request.headers.append(.contentType, body.contentType)
             request.body = body.bytes
         }

@@ -1,4 +1,5 @@
 import PresenceDocuments
+import PresenceFilters
 import XMLCore
 
 /// A whole document shared by watchers. A class, like ``CategoryView``, so that they share its cached difference and digest.
@@ -9,6 +10,10 @@ final class DocumentView {
     private var previous: DocumentView?
     private var difference: PartialPIDF?
     private var isLikeNeverPublished: Bool?
+    /// The document as filters reduce it.
+    private var reductions: [ContentFilter: DocumentView] = [:]
+    /// Limit of ``reductions``, since watchers could have ever new filters.
+    private static let reductionLimit = 16
     /// Number by which other shards know the view; nil: it was sent to none.
     private(set) var sharedNumber: UInt64?
 
@@ -22,6 +27,18 @@ final class DocumentView {
 
     /// Sets the number by which other shards know the view.
     func share(as number: UInt64) { sharedNumber = number }
+
+    /// The document as a filter reduces it, which watchers with the same filter share; empty if nothing is left.
+    func reduced(by filter: ContentFilter) -> DocumentView {
+        if filter.isEverything { return self }
+        if let known = reductions[filter] { return known }
+        if reductions.count >= Self.reductionLimit { reductions = [:] }
+        // Reading does not fail: the gateway wrote the document itself.
+        let content = try? filter.content(of: bytes)
+        let view = DocumentView((content ?? nil) ?? [])
+        reductions[filter] = view
+        return view
+    }
 
     /// Whether the document is that of a presentity that never published.
     /// - Parameter compare: compares; called for the first watcher only, so use it where all watchers see the same.

@@ -19,8 +19,8 @@ extension PresenceSubscriptions {
         guard service.owner == watcher else {
             throw Refusal.forbidden("RFC 4826 4.4.1: the list service is one of another user", errorID: 2004)
         }
-        guard request.body.isEmpty else {
-            throw Refusal(.unsupportedMediaType, "RFC 4662 4.3: a list service takes no body", headers: [.init(.accept, "")])
+        guard request.body.isEmpty || WatcherFormat.hasFilters(request) else {
+            throw .unsupportedMediaType(accept: WatcherFormat.filterType)
         }
         return try keptList(service.key, of: service.owner)
     }
@@ -71,6 +71,7 @@ extension PresenceSubscriptions {
         remote.leaveUpstreams(gone, at: now)
         for resource in gone {
             presence.changes.remove(resource)
+            presence.filters?.forget(resource)
             presence.reject(
                 resource, as: .init(uri: resource.uri, state: "terminated", reason: TerminationReason.noresource.rawValue),
                 limit: configuration.limits.resourcesPerBatch)

@@ -47,6 +47,11 @@ extension PresenceSubscriptions {
         var previous: DocumentView?
         if !isFull, case .document(let delivered)? = resource.delivered { previous = delivered }
         deliver(rendered, of: resource, in: presence, to: watcher, at: now)
+        guard !view.bytes.isEmpty else {
+            // A filter leaves nothing of it.
+            entry.instances = [RLMIInstance(id: Self.instance, state: .active)]
+            return notification.add(entry, cid: "")
+        }
         var bytes = view.bytes
         if presence.isPartial { bytes = view.partial(after: previous, version: resource.nextPartialVersion()) }
         var part = MIMEPart(body: bytes)

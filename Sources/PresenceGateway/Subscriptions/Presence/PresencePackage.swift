@@ -1,5 +1,6 @@
 import EnhancedPresence
 import PresenceDocuments
+import PresenceFilters
 import FederationRouting
 import SIPCore
 import SIPEvents
@@ -31,6 +32,7 @@ final class PresencePackage: EventPackage {
         } else {
             list = isList ? try presence.listRequest(request) : nil
         }
+        let filters = isBatch ? nil : try presence.filters(of: request, format)
         let wanted: [CategoryRequest.Resource]
         if let list {
             wanted = list.entries.map { .init(uri: $0.uri, key: $0.key, categories: UpstreamSubscription.standardCategories) }
@@ -52,6 +54,7 @@ final class PresencePackage: EventPackage {
                     written: Dictionary(list.entries.map { ($0.key, $0.written) }, uniquingKeysWith: { first, _ in first }))
             },
             opening: .init(wanted: wanted, loopMarkers: loopMarkers))
+        subscription.use(filters)
         return OpenedSubscription(parties: parties, subscription: subscription)
     }
 
@@ -87,6 +90,9 @@ final class PresencePackage: EventPackage {
         let subscription = PresenceSubscription(
             presence, format: format, isPartial: isPartial, isBatch: stored.isBatch, list: list, resources: resources,
             rejected: rejected(stored.rejected, resources, configuration))
+        if let text = stored.details[StoredDialog.filterDetail], let table = try? FilterTable(octets: Array(text.utf8)) {
+            subscription.use(WatcherFilters(table))
+        }
         return OpenedSubscription(
             parties: RequestScreening.Parties(
                 watcher: watcher, watcherKey: watcher.aorKey, watcherDomain: domain, presentity: first, presentityKey: stored.owner,

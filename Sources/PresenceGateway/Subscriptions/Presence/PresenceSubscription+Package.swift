@@ -68,6 +68,10 @@ extension PresenceSubscription: PackageSubscription {
         by request: SIPRequest, isUnsubscribe: Bool, of dialog: WatcherDialog, at now: Instant
     ) throws(Refusal) -> [String]? {
         guard !request.body.isEmpty else { return nil }
+        if WatcherFormat.hasFilters(request), !isBatch {
+            try flow.changeFilters(by: request, isUnsubscribe: isUnsubscribe, of: self)
+            return nil
+        }
         if list != nil {
             throw Refusal(
                 .unsupportedMediaType, "RFC 5367 4: a list stays as it is for the life of its subscription",
@@ -138,6 +142,7 @@ extension PresenceSubscription: PackageSubscription {
                 statusCode: $0.statusCode, poolFqdn: $0.poolFqdn, isNotified: $0.isNotified)
         }
         stored.details[StoredDialog.listDetail] = list?.uri
+        stored.details[StoredDialog.filterDetail] = filters.map { String(decoding: $0.table.octets, as: UTF8.self) }
     }
 
     func resume(
@@ -161,7 +166,8 @@ extension PresenceSubscription: PackageSubscription {
         }
         for resource in resources where resource.upstream == nil && resource.isRenderedOwn && resource.isNotified {
             // Stores of earlier versions have no record of it.
-            flow.hosted.noteShown(flow.rendered(resource, for: dialog, at: now), of: resource, to: dialog, at: now)
+            let rendered = flow.rendered(resource, for: dialog, at: now)
+            flow.hosted.noteShown(filters?.whole(of: resource) ?? rendered, of: resource, to: dialog, at: now)
         }
         let owesInstanceStates = hasPendingInstanceStates || isUnsettled && !instanceStates.isEmpty
         guard !dialog.isAway, !differing.isEmpty || owesInstanceStates else { return false }
@@ -192,7 +198,7 @@ extension PresenceSubscription: PackageSubscription {
 
     private var formatName: String {
         guard case .pidf(let profile, let lossless) = format else { return contentType }
-        return "\(contentType) (\(profile.rawValue)\(lossless ? ", lossless" : ""))"
+        return "\(contentType) (\(profile.rawValue)\(lossless ? ", lossless" : "")\(filters == nil ? "" : ", filtered"))"
     }
 
     func explain(

@@ -18,6 +18,8 @@ final class PresenceSubscription {
     private(set) var resources: [WatchedResource] { didSet { isUnstored = true } }
     /// Resources that were refused or redirected, reported in RLMI (MS-PRES 3.4.5.1.3.1).
     private(set) var rejected: [WatcherDialog.RejectedResource] = [] { didSet { isUnstored = true } }
+    /// Filters of the watcher (RFC 4660); nil: none.
+    private(set) var filters: WatcherFilters? { didSet { isUnstored = true } }
     /// Whether one of them changed since ``takeUnstored()``.
     private var isUnstored = false
     /// Removed presentities with upstream subscriptions that are left once the removal is committed.
@@ -78,6 +80,12 @@ final class PresenceSubscription {
 
     /// Whether the dialog is about several presentities, so that a rejection concerns one of them, not the dialog.
     var namesResources: Bool { isBatch || list != nil }
+
+    /// Replaces the filters; what was rendered by the former ones is dropped.
+    func use(_ filters: WatcherFilters?) {
+        self.filters = filters
+        resources.forEach { $0.dropRendered() }
+    }
 
     // MARK: presentities
 

@@ -86,7 +86,10 @@ extension PresenceSubscriptions {
         } else {
             resource.deliver(rendered)
         }
-        if resource.upstream == nil, resource.isRenderedOwn { hosted.noteShown(rendered, of: resource, to: watcher, at: now) }
+        presence.filters?.noteNotified(resource)
+        if resource.upstream == nil, resource.isRenderedOwn {
+            hosted.noteShown(presence.filters?.whole(of: resource) ?? rendered, of: resource, to: watcher, at: now)
+        }
         // The first known state is not delayed because an empty one was sent.
         resource.space(until: resource.source.isKnown ? now + spacing(of: watcher) : nil)
         presence.changes.remove(resource)
@@ -113,12 +116,18 @@ extension PresenceSubscriptions {
     func rendered(_ resource: WatchedResource, for watcher: WatcherDialog, at now: Instant) -> RenderedPresence {
         if resource.upstream == nil { hosted.composePublished(at: resource.hostedKey) }
         if let rendered = resource.rendered { return rendered }
-        if resource.upstream == nil, let made = hosted.view(of: resource, for: watcher, at: now) {
-            resource.keep(made.presence, isOwn: made.isOwn)
-            return made.presence
+        let presence = watcher.presence
+        func shown(_ made: RenderedPresence) -> RenderedPresence {
+            presence?.filters.map { $0.shown(made, of: resource, in: presence?.list) } ?? made
         }
-        let made = translator.render(
-            resource.source, as: watcher.format, entity: resource.entity, requested: resource.categories, counters: &counters, at: now)
+        if resource.upstream == nil, let made = hosted.view(of: resource, for: watcher, at: now) {
+            let result = shown(made.presence)
+            resource.keep(result, isOwn: made.isOwn)
+            return result
+        }
+        let made = shown(
+            translator.render(
+                resource.source, as: watcher.format, entity: resource.entity, requested: resource.categories, counters: &counters, at: now))
         resource.keep(made)
         return made
     }
@@ -149,6 +158,7 @@ extension PresenceSubscriptions {
                 return
             }
         }
+        let isTriggered = isTriggered(by: resource, in: presence, of: watcher, at: now)
         if resource.isNotified, watcher.wasNotifiedActive, resource.isKnown(rendered(resource, for: watcher, at: now)) {
             watcher.notifier.becameReady()
             // The new state cancels the waiting change: neither is sent.
@@ -157,9 +167,25 @@ extension PresenceSubscriptions {
             presence.changes.remove(resource)
             return notifier.schedule(watcher)
         }
+        guard isTriggered || resource.isWaiting else {
+            // A filter of the watcher leaves the change out.
+            watcher.notifier.becameReady()
+            notifier.noteSuppressed(watcher)
+            return notifier.schedule(watcher)
+        }
         if resource.isWaiting { notifier.noteSuppressed(watcher) }
         presence.changes.add(resource)
         if watcher.notifier.isNotifying { return }
         notifier.notifyChanges(of: watcher, at: now)
+    }
+
+    /// Whether new state of a resource is to be notified, by the triggers of the watcher's filters.
+    private func isTriggered(
+        by resource: WatchedResource, in presence: PresenceSubscription, of watcher: WatcherDialog, at now: Instant
+    ) -> Bool {
+        guard let filters = presence.filters else { return true }
+        _ = rendered(resource, for: watcher, at: now)
+        let isTriggered = filters.isTriggered(by: resource, in: presence.list)
+        return isTriggered || !resource.isNotified || !watcher.wasNotifiedActive
     }
 }

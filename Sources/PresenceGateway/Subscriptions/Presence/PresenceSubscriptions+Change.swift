@@ -53,6 +53,7 @@ extension PresenceSubscriptions {
         let leaving = presence.takeLeaving()
         var known = Dictionary(leaving.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         for resource in presence.resources { known[resource.key] = resource }
+        presence.use(stored.filters)
         let refused = presence.rejected.filter { one in
             stored.resources.contains { $0.key == one.uri.aorKey } && known[one.uri.aorKey] == nil
         }

@@ -15,10 +15,11 @@ extension PresenceSubscriptions {
     ) throws(Refusal) -> [CategoryRequest.Resource] {
         let type = request.headers.contentType?.essence
         guard format == .categories else {
-            guard request.body.isEmpty || type == WatcherFormat.batchSubscribeType else {
-                // A SIMPLE watcher may send a list (RFC 5367), but for example no filter (RFC 4660).
+            guard request.body.isEmpty || type == WatcherFormat.batchSubscribeType || WatcherFormat.hasFilters(request) else {
+                // A SIMPLE watcher may send a list (RFC 5367) or filters (RFC 4660).
                 let isSimple = parties.watcherDomain.side == .simple
-                throw .unsupportedMediaType(accept: isSimple ? ListRequest.contentType : WatcherFormat.batchSubscribeType)
+                throw .unsupportedMediaType(
+                    accept: isSimple ? "\(ListRequest.contentType), \(WatcherFormat.filterType)" : WatcherFormat.batchSubscribeType)
             }
             return [
                 .init(

@@ -37,6 +37,7 @@ enum WatcherFormat: Hashable {
     static let relatedType = "multipart/related"
     static let batchSubscribeType = "application/msrtc-adrl-categorylist+xml"
     static let roamingSelfType = "application/vnd-microsoft-roaming-self+xml"
+    static let filterType = DocumentMediaType.simpleFilter.description
     static let faultType = "application/msrtc-fault+xml"
 
     /// The format of a stored dialog with the present settings of its domain; nil: unknown type.
@@ -60,6 +61,11 @@ enum WatcherFormat: Hashable {
         // A wildcard covers PIDF, the mandatory format of the package (RFC 3856 6.7).
         if let type = MediaType(pidfType), accepted.contains(where: { $0.quality > 0 && $0.accepts(type) }) { return pidf }
         return nil
+    }
+
+    /// Whether the body of a SUBSCRIBE is a filter document (RFC 4660).
+    static func hasFilters(_ request: SIPRequest) -> Bool {
+        !request.body.isEmpty && request.headers.contentType?.essence == filterType
     }
 
     /// Whether to send PIDF as differences: Accept lists them, with at least the quality of PIDF (RFC 5263 4.1, 4.4).

@@ -101,11 +101,24 @@ final class RecordingWatcher {
             return "<resource-lists xmlns=\"urn:ietf:params:xml:ns:resource-lists\"><list>"
                 + resources.map { "<entry uri=\"sip:\($0)\"/>" }.joined() + "</list></resource-lists>"
         }
+        if isFiltered { return Self.filters }
         guard form.isCategories else { return "" }
         return Bench.batchBody([Bench.Action(resources: resources, categories: Self.categories)])
     }
 
-    private var bodyType: String { form.isList ? "application/resource-lists+xml" : "application/msrtc-adrl-categorylist+xml" }
+    /// Some watchers of PIDF filter it (RFC 4660), by content or by trigger.
+    private var isFiltered: Bool { (form == .pidf || form == .partial) && seed % 3 == 0 }
+
+    private static let filters =
+        "<filter-set xmlns='urn:ietf:params:xml:ns:simple-filter'><ns-bindings><ns-binding prefix='p' urn='urn:ietf:params:xml:ns:pidf'/>"
+        + "</ns-bindings><filter id='f'><what><include>/p:presence/p:tuple/p:status</include></what>"
+        + "<trigger><changed>/p:presence/p:tuple/p:status/p:basic</changed></trigger><trigger><added>/p:presence/p:tuple</added></trigger>"
+        + "</filter></filter-set>"
+
+    private var bodyType: String {
+        isFiltered
+            ? "application/simple-filter+xml" : form.isList ? "application/resource-lists+xml" : "application/msrtc-adrl-categorylist+xml"
+    }
 
     private var extra: String {
         if form.isList { return "Supported: eventlist\r\nRequire: recipient-list-subscribe\r\n" }
