@@ -187,7 +187,7 @@ import Testing
         try bench.use(
             Rules.rule(
                 "r", "", "allow",
-                "<p:provide-persons><p:all-persons/></p:provide-persons><p:provide-services><p:all-services/></p:provide-services>"),
+                "<pr:provide-persons><pr:all-persons/></pr:provide-persons><pr:provide-services><pr:all-services/></pr:provide-services>"),
             of: Self.alice)
         _ = try subscribe(Self.filters(Self.filter("f", what: "<include>/pidf:presence/dm:person/rpid:activities</include>")))
         #expect(try !notify().text.contains("busy"))

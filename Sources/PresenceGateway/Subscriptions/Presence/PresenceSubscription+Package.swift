@@ -1,5 +1,6 @@
 import EnhancedPresence
 import FederationRouting
+import PresenceFilters
 import PresenceDocuments
 import SIPCore
 import SIPEvents
