@@ -41,9 +41,9 @@ import Testing
 
     @Test("RFC 3261 8.2.3 a body of an unknown type is 415 with Accept, which names a type of SIMPLE to a SIMPLE watcher")
     func unsupportedType() throws {
-        let response = try status(subscribe({ $0 }, body: "<filter-set/>", contentType: "application/simple-filter+xml"))
+        let response = try status(subscribe({ $0 }, body: "<policy/>", contentType: "application/auth-policy+xml"))
         #expect(response.status == .unsupportedMediaType)
-        #expect(response.headers.first(.accept) == "application/resource-lists+xml")
+        #expect(response.headers.first(.accept) == "application/resource-lists+xml, application/simple-filter+xml")
     }
 
     @Test("RFC 3261 21.4.11 a body beyond the limit is 413")
