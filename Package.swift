@@ -103,7 +103,7 @@ var targets: [Target] = [
         "PresenceGateway",
         [
             "ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence",
-            "PresenceFilters", "PresenceMapping", "PresenceRules", "FederationRouting", "Registration", "UserDirectory", "XCAP",
+            "PresenceFilters", "PresenceMapping", "PresenceRules", "PolicyBridge", "FederationRouting", "Registration", "UserDirectory", "XCAP",
         ]),
     // tests
     module("ScriptedPeers", ["ByteCoding", "PresenceDocuments", "SIPCore", "XMLCore"]),
@@ -140,7 +140,7 @@ var targets: [Target] = [
         "PresenceGatewayTests",
         [
             "PresenceGateway", "FederationRouting", "SIPSecurity", "UserDirectory", "PresenceMapping", "PresenceRules",
-            "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore",
+            "PolicyBridge", "PresenceDocuments", "SIPCore", "SIPEvents", "XMLCore",
         ]),
     tests("VectorTests", ["GoldenVectors", "PresenceMapping"]),
     tests(

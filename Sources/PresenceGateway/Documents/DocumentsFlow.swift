@@ -1,3 +1,4 @@
+import EnhancedPresence
 import PresenceDocuments
 import SIPCore
 import XCAP
@@ -9,6 +10,7 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
     let context: ShardContext
     var homes = HomeDirectories()
     private let processor: XCAPProcessor?
+    private unowned let policies: any ContainerPolicies
     private var rates = SearchRates()
     private var observers: [Observer] = []
 
@@ -16,7 +18,8 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
         weak var flow: (any DocumentObserver)?
     }
 
-    init(_ kernel: GatewayKernel, _ context: ShardContext) {
+    init(_ kernel: GatewayKernel, _ context: ShardContext, _ policies: any ContainerPolicies) {
+        self.policies = policies
         self.kernel = kernel
         self.context = context
         processor = context.configuration.xcapRoot.flatMap { XCAPRoot($0) }.map {
@@ -102,6 +105,9 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
         _ request: XCAPRequest, _ usage: ApplicationUsage, _ processor: XCAPProcessor, of user: String, at now: Instant
     ) throws(DocumentRefusal) -> XCAPResponse {
         let place = HomeDirectories.Place(usage, request.uri.document)
+        if place == .presenceRules, let memberships = policies.memberships(of: user) {
+            return try changeMemberships(memberships, request, usage, processor, of: user, at: now)
+        }
         let stored = document(request.uri.document, place, usage, processor, of: user)
         // Another shard may take a service URI between the check and the change; the repeated request then finds it taken.
         for _ in 0..<3 {
@@ -124,6 +130,40 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
             return response
         }
         throw DocumentRefusal(503, retryAfter: 1, "service URIs of other users change too often")
+    }
+
+    /// Performs a request about the ruleset of a user whose watchers containers decide about.
+    private func changeMemberships(
+        _ memberships: [ContainerID: ContainerMembership], _ request: XCAPRequest, _ usage: ApplicationUsage, _ processor: XCAPProcessor,
+        of user: String, at now: Instant
+    ) throws(DocumentRefusal) -> XCAPResponse {
+        func stored(_ octets: [UInt8]?) -> StoredDocument? {
+            octets.map { StoredDocument(octets: $0, tag: EntityTag(of: $0, at: request.uri.document, after: nil)) }
+        }
+        let rules = ContainerRules(memberships, in: configuration)
+        var response = processor.perform(request, on: stored(rules.octets), usage: usage, facts: facts(for: user))
+        var octets: [UInt8]?
+        switch response.change {
+        case .none: return response
+        case .store(let document): octets = document.octets
+        case .remove: break
+        }
+        do {
+            let changes = try rules.changes(to: octets)
+            if !changes.isEmpty { try policies.change(changes, of: user, at: now) }
+        } catch let conflict as XCAPConflict {
+            throw DocumentRefusal(XCAPResponse(conflict))
+        } catch let refusal as Refusal {
+            throw DocumentRefusal(answer: DocumentAnswer(refusal), reason: refusal.explanation)
+        } catch {
+            throw DocumentRefusal(500, "\(error)")
+        }
+        counters.documentChanges += 1
+        // What is shown next may differ from what was put: it is computed.
+        if octets != nil {
+            response.entityTag = stored(ContainerRules(policies.memberships(of: user) ?? [:], in: configuration).octets)?.tag
+        }
+        return response
     }
 
     /// The document of a request: computed, or the current one of the user.

@@ -1,4 +1,5 @@
 import EnhancedPresence
+import PolicyBridge
 import PresenceDocuments
 import SIPCore
 
@@ -20,6 +21,41 @@ extension PresentitiesFlow {
             }
             return change
         }
+    }
+
+    /// Memberships of a user; empty without a record.
+    func memberships(of key: String) -> [ContainerID: ContainerMembership] {
+        guard let enhanced = table[key]?.enhanced else { return [:] }
+        return Dictionary(enhanced.containerIDs.map { ($0, enhanced.membership(of: $0)) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Changes memberships as the translation of a changed ruleset, whatever their versions.
+    func changeMembers(_ changes: [MembershipChange], of key: String, at now: Instant) throws(Refusal) {
+        guard let uri = SIPURI(key) else { return }
+        let presentity = try presentity(key, uri)
+        defer { settle(presentity) }
+        let before = presentity.enhanced
+        let changed: PresentityChange
+        do {
+            changed = try presentity.change { enhanced in
+                let document = SetContainerMembersDocument(
+                    containers: Dictionary(grouping: changes, by: \.container).sorted { $0.key < $1.key }.map { container, changes in
+                        ContainerChange(
+                            id: container, version: enhanced.membership(of: container).version,
+                            changes: changes.map { ContainerMemberChange($0.action, $0.member) })
+                    })
+                return try enhanced.setContainerMembers(document, by: PublishingEndpoint(from: key, to: key))
+            }
+        } catch let refusal as EnhancedPresenceRefusal {
+            throw Refusal(refusal)
+        } catch {
+            throw .unreadable(error, "MS-PRES 3.5.5.5")
+        }
+        table.keep(presentity)
+        composePublished(presentity)
+        presentity.noteEnhanced(changed)
+        blocking.placeWatchers(of: presentity, before: before, at: now)
+        notifyAll(of: presentity, changed, at: now)
     }
 
     /// Whether presence rules decide about the watchers of the user.

@@ -50,7 +50,7 @@ final class Flows {
         presentities = PresentitiesFlow(kernel, context, answers)
         upstream = UpstreamFlow(kernel, context, answers)
         publications = PublicationsFlow(kernel, context, answers)
-        documents = DocumentsFlow(kernel, context)
+        documents = DocumentsFlow(kernel, context, answers)
         clients = [border.probes, subscriptions, presentities, upstream, publications, homeServer]
         persistent = [homeServer, documents, publications, presentities, subscriptions, upstream]
         inspection = ShardInspection(
