@@ -9,6 +9,13 @@ extension EnhancedPresentity {
         Set(memberships.keys).union(store.pairs.map(\.container)).union([.default]).sorted(by: >)
     }
 
+    /// The presentity with other memberships, for data that is shown and not kept.
+    public func replacingMemberships(_ memberships: [ContainerID: ContainerMembership]) -> EnhancedPresentity {
+        var result = self
+        result.memberships = memberships
+        return result
+    }
+
     /// A resolver with this presentity's memberships and policy.
     public var resolver: ContainerResolver { ContainerResolver(memberships: memberships, policy: policy) }
 

@@ -244,6 +244,30 @@ final class DocumentsFlow: ShardMember, Persistent, Inspectable {
         whenKept(at: now) { [weak self] moment in self?.noteStored(document, place, of: user, at: moment) }
     }
 
+    // MARK: rules
+
+    /// The ruleset that a user keeps, with changes that are not stored yet; nil: none.
+    func currentRules(of user: String) -> [UInt8]? { homes.current(.presenceRules, of: user)?.octets }
+
+    /// Replaces the ruleset of a user by request of the user's Microsoft client.
+    /// - Throws: 413 and 503 for the limits of documents.
+    func replaceRules(_ octets: [UInt8], of user: String, at now: Instant) throws(Refusal) {
+        let place = HomeDirectories.Place.presenceRules
+        guard let owner = XUI(user) else { throw .forbidden("RFC 4825 6.2: the user has no home directory", errorID: 2004) }
+        let selector = DocumentSelector(auid: place.auid, tree: .users(owner), path: [place.name])
+        let before = homes.current(place, of: user).map { EntityTag(value: $0.tag) }
+        let document = StoredDocument(octets: octets, tag: EntityTag(of: octets, at: selector, after: before))
+        do {
+            try checkRoom(for: document, at: place, of: user)
+        } catch {
+            throw Refusal(error.answer.status == 413 ? .requestEntityTooLarge : .serviceUnavailable, error.reason, errorID: 2012)
+        }
+        apply(
+            StoredXCAPDocument(
+                user: user, auid: place.auid, name: place.name, tag: document.tag.value,
+                mediaType: ApplicationUsage.omaPresenceRules.mediaType, octets: octets), place, of: user, at: now)
+    }
+
     // MARK: other flows
 
     /// Notes the document that the store has, and tells the observers if it is another one.

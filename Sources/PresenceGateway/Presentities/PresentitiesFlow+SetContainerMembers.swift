@@ -7,13 +7,8 @@ import SIPCore
 extension PresentitiesFlow {
     /// Changes container memberships; the 200 has no body (MS-PRES 3.5.5).
     func setContainerMembers(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
-        let isByRules = isDecidedByRules(service)
         try commit(service, placesWatchers: true, at: now) { presentity, moment in
             let document = try SetContainerMembersDocument(parsing: service.request.body, limits: documentLimits)
-            // Members of earlier versions can be removed.
-            if isByRules, document.containers.contains(where: { $0.changes.contains { $0.action == .add } }) {
-                throw Refusal.decidedByRules
-            }
             var change = try presentity.setContainerMembers(document, by: service.sender)
             // A registered client is notified of these values and may replace them with its own.
             if service.isRegistered, change.containers.contains(.blocked) {
@@ -56,6 +51,14 @@ extension PresentitiesFlow {
         presentity.noteEnhanced(changed)
         blocking.placeWatchers(of: presentity, before: before, at: now)
         notifyAll(of: presentity, changed, at: now)
+    }
+
+    /// Removes the members that a user whose rules decide has of an earlier version, which had an effect then.
+    func removeMembers(of key: String, at now: Instant) throws(Refusal) {
+        let changes = memberships(of: key).sorted { $0.key < $1.key }.flatMap { container, membership in
+            membership.members.map { MembershipChange(.remove, $0, in: container) }
+        }
+        if !changes.isEmpty { try changeMembers(changes, of: key, at: now) }
     }
 
     /// Whether presence rules decide about the watchers of the user.

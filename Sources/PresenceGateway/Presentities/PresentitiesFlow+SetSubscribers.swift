@@ -6,9 +6,13 @@ import SIPCore
 extension PresentitiesFlow {
     /// Acknowledges one subscriber; the 200 has no body, self dialogs get the whole list (MS-PRES 3.6.5).
     func setSubscribers(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
-        if isDecidedByRules(service) { throw .decidedByRules }
         try commit(service, at: now) { presentity, _ in
             try presentity.setSubscribers(SetSubscribersDocument(parsing: service.request.body, limits: documentLimits), by: service.sender)
         }
+    }
+
+    /// Whether a user's list of subscribers has an entry.
+    func hasSubscriber(_ address: String, of key: String) -> Bool {
+        table[key]?.enhanced.subscribers[PresenceAddress(address)] != nil
     }
 }

@@ -28,6 +28,7 @@ final class Flows {
     /// The flows with stored records, in the order of their steps after a restart and a failed commit.
     let persistent: [any Persistent]
     private(set) lazy var decidingDocuments = DecidingDocuments(self, answers.kernel, answers.context)
+    private(set) lazy var ruleMembers = RuleMembers(self, answers.kernel, answers.context)
     private(set) lazy var withdrawnRights = WithdrawnRights(self, answers.kernel, answers.context)
     /// Answers to the kernel.
     private(set) lazy var host = FlowsHost(self, answers.kernel, answers.context)

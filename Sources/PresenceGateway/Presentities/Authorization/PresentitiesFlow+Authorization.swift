@@ -37,9 +37,4 @@ extension PresentitiesFlow {
 extension Refusal {
     /// The rules of the presentity block the watcher.
     static let blockedByRules = Refusal.forbidden("RFC 5025 3.2.1: the presentity does not admit this subscriber", errorID: 2004)
-
-    /// Containers of a user with presence rules.
-    static let decidedByRules = Refusal.forbidden(
-        "RFC 5025 3: presence rules decide about the watchers of this user; container members and subscribers have no effect",
-        errorID: 2004)
 }

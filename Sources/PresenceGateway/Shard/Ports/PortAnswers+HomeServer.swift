@@ -26,7 +26,8 @@ extension PortAnswers: HomeServerPorts {
     }
 
     func publishedState(of owner: DataOwner) -> EnhancedPresentity {
-        (flows.presentities.record(owner.key) ?? flows.presentities.table.make(owner.key, owner.uri)).enhanced
+        let state = (flows.presentities.record(owner.key) ?? flows.presentities.table.make(owner.key, owner.uri)).enhanced
+        return flows.ruleMembers.publishedState(state, of: owner.key, owner.uri)
     }
 
     func dropIdleRecords() { flows.presentities.settleAll() }

@@ -13,6 +13,9 @@ extension PortAnswers: PublicationsPorts {
     func serve(_ service: ServiceRequest, _ kind: ServiceKind, at now: Instant) throws(Refusal) {
         switch kind {
         case .categoryPublish: try flows.presentities.publishCategories(service, at: now)
+        case .setContainerMembers where flows.presentities.isDecidedByRules(service):
+            try flows.ruleMembers.setContainerMembers(service, at: now)
+        case .setSubscribers where flows.presentities.isDecidedByRules(service): try flows.ruleMembers.setSubscribers(service, at: now)
         case .setContainerMembers: try flows.presentities.setContainerMembers(service, at: now)
         case .setSubscribers: try flows.presentities.setSubscribers(service, at: now)
         case .setDelegates: try flows.presentities.setDelegates(service, at: now)

@@ -368,25 +368,6 @@ struct PresenceAuthorizationTests {
         _ = try Self.watch(bench, to: "rob@fabrikam.com")
     }
 
-    // MARK: containers of a simple user
-
-    @Test("MS-PRES 3.5.5 setContainerMembers of a user whose rules decide is 403, and hides nothing; setSubscribers too [R646]")
-    func containers() throws {
-        let bench = try Self.bench()
-        bench.service(
-            Self.alice, type: "application/msrtc-setcontainermembers+xml",
-            body: Bench.membersBody(400, version: 0, [Bench.member("user:friend@contoso.com")]))
-        let refused = try bench.nextResponse(403, at: Bench.endpoint)
-        #expect(refused.headers.msDiagnostics?.errorID == 2_004)
-        #expect(refused.headers.msDiagnostics?.reason?.contains("presence rules decide") == true)
-        bench.service(
-            Self.alice, type: "application/msrtc-presence-setsubscriber+xml",
-            body: "<setSubscribers xmlns=\"http://schemas.microsoft.com/2006/09/sip/presence-subscribers\">"
-                + "<subscriber user=\"ulla@contoso.com\" acknowledged=\"true\"/></setSubscribers>")
-        _ = try bench.nextResponse(403, at: Bench.endpoint)
-        #expect(try Self.watch(bench).text.contains("busy"))
-    }
-
     // MARK: explain
 
     @Test("explain names the handling, the rule, the condition and the list of the decision")
