@@ -161,7 +161,7 @@ import Testing
         ) { status = $0.status }
         bench.sort()
         #expect(status == 200)
-        let told = try client.notification()
+        let told = try client.request(.benotify)
         #expect(told.text.contains("<container id=\"32000\" version=\"0\"") && !told.text.contains(Self.ulla), "\(told.text)")
     }
 }
