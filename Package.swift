@@ -103,7 +103,8 @@ var targets: [Target] = [
         "PresenceGateway",
         [
             "ByteCoding", "SIPCore", "SIPEvents", "SIPSecurity", "XMLCore", "PresenceDocuments", "EnhancedPresence", "SimplePresence",
-            "PresenceFilters", "PresenceMapping", "PresenceRules", "PolicyBridge", "FederationRouting", "Registration", "UserDirectory", "XCAP",
+            "PresenceFilters", "PresenceMapping", "PresenceRules", "PolicyBridge", "FederationRouting", "Registration", "UserDirectory",
+            "XCAP",
         ]),
     // tests
     module("ScriptedPeers", ["ByteCoding", "PresenceDocuments", "SIPCore", "XMLCore"]),

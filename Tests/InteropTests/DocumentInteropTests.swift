@@ -74,13 +74,18 @@ extension RealSockets {
             if existing == nil {
                 try await Certificate.make(in: scratch)
                 let verifiers = try CredentialVerifiers(user: "mara", realm: "example.com", password: "open sesame")
+                let robs = try CredentialVerifiers(user: "rob", realm: "fabrikam.com", password: "open sesame")
                 try scratch.write(
-                    "users:\n  \"sip:mara@example.com\":\n    verifiers: \"\(verifiers.text)\"\n  \"sip:noa@example.com\": {}\n",
+                    "users:\n  \"sip:mara@example.com\":\n    verifiers: \"\(verifiers.text)\"\n  \"sip:noa@example.com\": {}\n"
+                        + "  \"sip:rob@fabrikam.com\":\n    verifiers: \"\(robs.text)\"\n",
                     to: "users.yaml")
             }
             let program = try await IsthmusProgram(
                 in: scratch, store: "{ sqlite: \"\(scratch.file("isthmus.db").path)\" }",
-                domains: ["example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ], unruled: \(unruled) }"],
+                domains: [
+                    "example.com: { side: simple, hosted: true, peers: [ 127.0.0.1 ], unruled: \(unruled) }",
+                    "fabrikam.com: { side: enterprise, network: sameEnterprise, hosted: true, peers: [ 127.0.0.1 ] }",
+                ],
                 settings: [
                     "directory: { file: users.yaml }", "tls: { certificate: server.crt, key: server.key, trust: authority.crt }",
                     "xcap: { listen: [ \"https:127.0.0.1:\(port)\" ], root: \"https://localhost:\(port)/xcap-root\" }", limits,
@@ -350,6 +355,34 @@ extension RealSockets {
                 "\(account())")
             await watcher.stop()
             #expect(await stage.program.stop() == 0)
+            stage.scratch.remove()
+        }
+
+        @Test("the containers of an enterprise user are rules that curl reads and changes, and survive kill -9; others are 409 extension")
+        func containers() async throws {
+            let stage = try await Self.start("containers")
+            let (rob, policy) = ("rob:open sesame", "application/auth-policy+xml")
+            func rules(_ stage: Stage) -> String { stage.uri("pres-rules/users/sip:rob@fabrikam.com/index") }
+            func ruleset(_ condition: String) -> String {
+                """
+                <ruleset xmlns="urn:ietf:params:xml:ns:common-policy" xmlns:p="urn:ietf:params:xml:ns:pres-rules"><rule id="bob">
+                <conditions><identity><one id="sip:bob@example.com"/></identity>\(condition)</conditions>
+                <actions><p:sub-handling>polite-block</p:sub-handling></actions></rule></ruleset>
+                """
+            }
+            #expect(try await stage.curl(rules(stage), user: rob).status == 404)
+            let refused = try await stage.put(rules(stage), ruleset("<sphere value=\"work\"/>"), type: policy, user: rob)
+            #expect(refused.status == 409 && refused.text.contains("<extension") && refused.text.contains("sphere"), "\(refused)")
+            let created = try await stage.put(rules(stage), ruleset(""), type: policy, user: rob)
+            #expect(created.status == 201, "\(created) \(stage.program.log.suffix(4_000))")
+            let shown = try await stage.curl(rules(stage), user: rob)
+            #expect(shown.tag == created.tag && shown.text.contains("isthmus-blocked") && shown.text.contains("sip:bob@example.com"))
+            await stage.program.kill()
+            let second = try await Self.start("containers", in: stage.scratch, port: stage.port)
+            #expect(try await second.curl(rules(second), user: rob) == shown)
+            #expect(try await second.curl(rules(second), ["-X", "DELETE"], user: rob).status == 200)
+            #expect(try await second.curl(rules(second), user: rob).status == 404)
+            #expect(await second.program.stop() == 0)
             stage.scratch.remove()
         }
 

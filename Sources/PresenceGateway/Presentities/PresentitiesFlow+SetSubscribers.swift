@@ -10,9 +10,4 @@ extension PresentitiesFlow {
             try presentity.setSubscribers(SetSubscribersDocument(parsing: service.request.body, limits: documentLimits), by: service.sender)
         }
     }
-
-    /// Whether a user's list of subscribers has an entry.
-    func hasSubscriber(_ address: String, of key: String) -> Bool {
-        table[key]?.enhanced.subscribers[PresenceAddress(address)] != nil
-    }
 }

@@ -25,7 +25,6 @@ final class DecidingDocuments: FlowsPart, DocumentObserver {
         if isList || auid == HomeDirectories.Place.presenceRules.auid {
             flows.presentities.use(effective(of: user), of: user, at: now)
         }
-        if auid == HomeDirectories.Place.presenceRules.auid { flows.ruleMembers.rulesChanged(of: user, at: now) }
         if isList || auid == ApplicationUsage.rlsServices.auid { flows.presenceSubscriptions.keptListsChanged(of: user, at: now) }
     }
 
@@ -37,9 +36,6 @@ final class DecidingDocuments: FlowsPart, DocumentObserver {
         guard let rules = keptRules(of: user) ?? given?.rules else { return nil }
         return UserDocuments(rules: rules, lists: lists(of: user))
     }
-
-    /// The rules that decide, as other flows see them; nil: there are none.
-    func storedRules(of user: String) -> PresenceRulesDocument? { keptRules(of: user) ?? configured[user]?.rules }
 
     /// The ruleset of a user with changes that are not stored yet; nil: there is none.
     func currentRules(of user: String) -> [UInt8]? {

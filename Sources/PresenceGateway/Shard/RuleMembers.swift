@@ -1,14 +1,15 @@
 import EnhancedPresence
+import FederationRouting
 import PolicyBridge
 import PresenceDocuments
 import PresenceRules
 import SIPCore
 import XCAP
 
-/// Containers of users whose watchers presence rules decide about, as the Microsoft clients of these users see and change them.
+/// Containers and subscribers of users whose watchers presence rules decide about, as Microsoft clients of these users change them.
 ///
-///     ruleset --rules of the forms of containers--> members that the client sees
-///     setContainerMembers, setSubscribers --> edited ruleset, stored like one by XCAP --> decisions, notification of the client
+///     ruleset --rules of the forms of containers--> members with versions
+///     setContainerMembers, setSubscribers --> edited ruleset, stored like one by XCAP --> decisions about the watchers
 ///
 /// The version of a container is made of its members, so that it is the same in each process; an empty container has 0.
 final class RuleMembers: FlowsPart {
@@ -19,15 +20,11 @@ final class RuleMembers: FlowsPart {
 
     // MARK: members
 
-    /// The published state of a user, with the containers of the rules if these decide.
-    func publishedState(_ state: EnhancedPresentity, of user: String, _ uri: SIPURI) -> EnhancedPresentity {
-        guard configuration.domain(uri.domainKey)?.unruledHandling != nil else { return state }
-        return state.replacingMemberships(memberships(in: flows.decidingDocuments.storedRules(of: user)))
-    }
-
-    /// The containers with members of a ruleset.
-    private func memberships(in ruleset: PresenceRulesDocument?) -> [ContainerID: ContainerMembership] {
-        guard let ruleset else { return [:] }
+    /// The containers that the ruleset of a user amounts to, with changes that are not stored yet; empty without one.
+    func memberships(of user: String) -> [ContainerID: ContainerMembership] {
+        guard let octets = flows.decidingDocuments.currentRules(of: user), let ruleset = try? PresenceRulesDocument.decode(octets) else {
+            return [:]
+        }
         return bridge.memberships(from: ruleset).members.mapValues {
             ContainerMembership(version: Self.version(of: $0), members: $0)
         }
@@ -38,11 +35,6 @@ final class RuleMembers: FlowsPart {
         var digest = PresenceDigest()
         for member in members { digest.add("\(member.type) \(member.value ?? "")\n".utf8) }
         return UInt32(truncatingIfNeeded: digest.value) & 0x7fff_ffff | 1
-    }
-
-    /// Notifies the clients of a user of changed rules.
-    func rulesChanged(of user: String, at now: Instant) {
-        flows.homeServer.notifyOwner(of: user, PresentityChange(containers: Set(ContainerGrants.rows.map(\.container))), at: now)
     }
 
     // MARK: requests
@@ -58,7 +50,7 @@ final class RuleMembers: FlowsPart {
         }
         let octets = flows.decidingDocuments.currentRules(of: user)
         var shown = EnhancedPresentity(uri: service.parties.presentity.description)
-            .replacingMemberships(memberships(in: octets.flatMap { try? PresenceRulesDocument.decode($0) }))
+            .replacingMemberships(memberships(of: user))
         do throws(EnhancedPresenceRefusal) {
             // Form, versions and limits are those of containers.
             _ = try shown.setContainerMembers(document, by: service.sender)
@@ -76,25 +68,31 @@ final class RuleMembers: FlowsPart {
             in: CommitScope(user, user, ofDialog: nil), at: now)
     }
 
-    /// Acknowledges a subscriber: one that waits for a decision is allowed (MS-PRES 3.6.5).
+    /// Acknowledges a watcher that waits for a decision, which is allowed by that; the 200 has no body (MS-PRES 3.6.5).
     func setSubscribers(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
         let user = service.parties.presentityKey
-        // A document that cannot be read is refused by the presentity.
-        if let document = try? SetSubscribersDocument(parsing: service.request.body, limits: documentLimits),
-            let written = SIPURI(document.user), flows.presentities.hasSubscriber(document.user, of: user)
-        {
-            let watcher = configuration.canonical(written)
-            let network = configuration.domain(watcher.domainKey)?.network ?? .federated
-            let access = flows.presentities.authorization.access(
-                of: RuleWatcher(WatcherIdentity(watcher, network: network), hidesIdentity: false), to: user, service.parties.presentity,
-                isWatching: false, at: now)
-            let octets = flows.decidingDocuments.currentRules(of: user)
-            let ruleset = octets.flatMap { try? PresenceRulesDocument.decode($0) } ?? PresenceRulesDocument()
-            let change = bridge.acknowledgement(
-                of: watcher.description, decidedAs: access?.isPending == true ? .confirm : .allow, in: ruleset)
-            if let change { try edit(octets, by: [change], of: user, at: now) }
+        let document: SetSubscribersDocument
+        do {
+            document = try SetSubscribersDocument(parsing: service.request.body, limits: documentLimits)
+        } catch {
+            throw .unreadable(error, "the request's document cannot be read")
         }
-        try flows.presentities.setSubscribers(service, at: now)
+        guard PresenceAddress(service.sender.from) == PresenceAddress(service.sender.to) else {
+            throw .forbidden("MS-PRES 3.6.5.3: the From URI differs from the To URI")
+        }
+        let octets = flows.decidingDocuments.currentRules(of: user)
+        let ruleset = octets.flatMap { try? PresenceRulesDocument.decode($0) } ?? PresenceRulesDocument()
+        // Written with and without a scheme.
+        guard let written = SIPURI(document.user) ?? SIPURI("sip:" + document.user),
+            flows.presentities.hasPendingWatcher(
+                PresenceAddress(configuration.canonical(written).description), of: user)
+        else { throw .badRequest("MS-PRES 3.6.5.3: no watcher of that address waits for a decision", errorID: 2000) }
+        let change = bridge.acknowledgement(of: configuration.canonical(written).description, decidedAs: .confirm, in: ruleset)
+        if let change { try edit(octets, by: [change], of: user, at: now) }
+        counters.publicationsAccepted += 1
+        respond(
+            SIPResponse(to: service.request, status: .ok, toTag: tokens.tag()), service.transaction,
+            in: CommitScope(user, user, ofDialog: nil), at: now)
     }
 
     /// Edits a ruleset and stores it.

@@ -17,7 +17,7 @@ import Testing
 
     private func bench() throws -> Bench {
         let bench = Bench(store: store) { $0.xcapRoot = "https://xcap.example.com/root" }
-        try bench.publish(Self.rob, .legacyInterop(6_500))
+        try bench.publish(Self.rob, .state(6_500))
         return bench
     }
 

@@ -1,5 +1,6 @@
 import EnhancedPresence
 import PolicyBridge
+import PresenceDocuments
 import SIPCore
 
 /// Answers to the documents: memberships of users with containers.

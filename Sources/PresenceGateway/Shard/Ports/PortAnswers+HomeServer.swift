@@ -26,8 +26,7 @@ extension PortAnswers: HomeServerPorts {
     }
 
     func publishedState(of owner: DataOwner) -> EnhancedPresentity {
-        let state = (flows.presentities.record(owner.key) ?? flows.presentities.table.make(owner.key, owner.uri)).enhanced
-        return flows.ruleMembers.publishedState(state, of: owner.key, owner.uri)
+        (flows.presentities.record(owner.key) ?? flows.presentities.table.make(owner.key, owner.uri)).enhanced
     }
 
     func dropIdleRecords() { flows.presentities.settleAll() }
