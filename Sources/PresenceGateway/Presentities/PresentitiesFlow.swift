@@ -15,6 +15,8 @@ final class PresentitiesFlow: ShardMember, KernelClient, Persistent, Inspectable
     private(set) lazy var authorization = PresenceAuthorization(kernel, context) { [unowned self] in sphere(of: $0, at: $1) }
     /// Decisions about watchers that are made again.
     private(set) lazy var review = WatchReview(self)
+    /// Container memberships.
+    private(set) lazy var members = ContainerMembers(self)
     /// Watchers with dialogs in other shards.
     private(set) lazy var remoteWatchers = RemoteWatchers(self)
     /// Keys of presentities that PUBLISH changed in this tick; each is composed, and its watchers are notified, when the tick ends.

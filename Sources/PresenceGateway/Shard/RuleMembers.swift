@@ -18,6 +18,11 @@ final class RuleMembers: FlowsPart {
         return PolicyBridge(networks: configuration.networkDomains) { configuration.canonical($0) }
     }
 
+    /// Whether presence rules decide about the watchers of the user.
+    func decides(_ service: ServiceRequest) -> Bool {
+        configuration.domain(service.parties.presentity.domainKey)?.unruledHandling != nil
+    }
+
     // MARK: members
 
     /// The containers that the ruleset of a user amounts to, with changes that are not stored yet; empty without one.
@@ -61,7 +66,7 @@ final class RuleMembers: FlowsPart {
             container.changes.map { MembershipChange($0.action, $0.member, in: container.id) }
         }
         try edit(octets, by: changes, of: user, at: now)
-        try flows.presentities.removeMembers(of: user, at: now)
+        try flows.presentities.members.removeAll(of: user, at: now)
         counters.publicationsAccepted += 1
         respond(
             SIPResponse(to: service.request, status: .ok, toTag: tokens.tag()), service.transaction,
@@ -84,7 +89,7 @@ final class RuleMembers: FlowsPart {
         let ruleset = octets.flatMap { try? PresenceRulesDocument.decode($0) } ?? PresenceRulesDocument()
         // Written with and without a scheme.
         guard let written = SIPURI(document.user) ?? SIPURI("sip:" + document.user),
-            flows.presentities.hasPendingWatcher(
+            flows.presentities.review.hasPendingWatcher(
                 PresenceAddress(configuration.canonical(written).description), of: user)
         else { throw .badRequest("MS-PRES 3.6.5.3: no watcher of that address waits for a decision", errorID: 2000) }
         let change = bridge.acknowledgement(of: configuration.canonical(written).description, decidedAs: .confirm, in: ruleset)

@@ -45,7 +45,7 @@ final class RestoredDialogs: ShardMember {
         let watcher = WatcherDialog(
             dialog: dialog,
             notifier: Notifier(
-                restoring: notifier.notifierConfiguration(package, domain, bestEffort: stored.isBestEffort), expiry: stored.expiry,
+                restoring: notifier.policy.configuration(of: package, domain, bestEffort: stored.isBestEffort), expiry: stored.expiry,
                 wasNotified: stored.wasNotifiedActive && !isUncertain(stored, of: uri)),
             event: event, package, opened, flow: Flow(local: stored.local, remote: stored.remote),
             endpoint: endpoint.map { EndpointKey(watcher: opened.parties.watcherKey, endpoint: $0) },

@@ -102,8 +102,8 @@ extension SubscriptionsFlow {
             // The full state that follows a notification without a body includes these changes.
             watcher.subscription.dropChanges()
         }
-        let tag = content == .none ? nil : entityTag(in: watcher)
-        if leavesOutBody(of: watcher, status, content, tag) { body = nil }
+        let tag = content == .none ? nil : watcher.entityTag
+        if watcher.leavesOutBody(of: content, tagged: tag) { body = nil }
         watcher.notified(status, content, inAnswer: false, at: now)
         let isBestEffort = watcher.notifier.configuration.bestEffort
         var request = watcher.makeRequest(isBestEffort ? .benotify : .notify)
@@ -149,20 +149,6 @@ extension SubscriptionsFlow {
             send(request, by: requestRoute, for: origin(of: watcher), in: scope, at: now)
         }
         if content == .changes { notifyChanges(of: watcher, at: now) }
-    }
-
-    /// Entity-tag of the state that a notification to a standard watcher shows (RFC 5839 7.1); nil: it has none.
-    private func entityTag(in watcher: WatcherDialog) -> String? {
-        watcher.terms.side == .simple ? watcher.presence?.entityTag : nil
-    }
-
-    /// Whether the watcher has the state of a notification, by the condition of its SUBSCRIBE (RFC 5839 7.2).
-    private func leavesOutBody(
-        of watcher: WatcherDialog, _ status: SubscriptionStatus, _ content: Notifier.Content, _ tag: String?
-    ) -> Bool {
-        guard let wishes = watcher.wishes, content == .full, tag != nil else { return false }
-        if wishes.isRepeating, wishes.isConditional { return true }
-        return wishes.takeCondition()?.isMet(by: tag) ?? false
     }
 
     // MARK: changes

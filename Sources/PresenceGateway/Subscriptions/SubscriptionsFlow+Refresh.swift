@@ -19,27 +19,18 @@ extension SubscriptionsFlow {
         reached(watcher, over: flow)
         let requestedExpires = request.headers.expires.map { Int(clamping: $0) }
         if case .tooBrief(let minimum) = watcher.notifier.configuration.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
-        let wishes = try wishes(of: request, event, watcher.subscription, watcher.terms.side)
+        let wishes = try policy.wishes(of: request, event, watcher.subscription, watcher.terms.side)
         let named = try watcher.subscription.change(
             by: request, isUnsubscribe: requestedExpires == 0, of: watcher, at: now)
         watcher.wish(wishes)
         let actions = watcher.notifier.receiveSubscribe(
             expires: requestedExpires, piggyback: watcher.isPiggyback(request, isPoll: requestedExpires == 0),
-            skipping: skipping(of: watcher, at: now), at: now)
+            skipping: watcher.skipping(at: now), at: now)
         log(.debug, "subscription refreshed", ["call-id": watcher.dialog.id.callID, "expires": String(requestedExpires ?? -1)])
         perform(actions, on: watcher, answering: (request, transaction), naming: named, isRevocable: true, at: now)
         // The 200 covers only the named resources; send the changes of others.
         if named != nil { notifyChanges(of: watcher, at: now) }
         whenKept(at: now) { now in watcher.subscription.proceed(watcher, at: now) }
         schedule(watcher)
-    }
-
-    /// Whether the notification of a refresh is left out (RFC 5839 6.4): the watcher has the state, or wants none.
-    private func skipping(of watcher: WatcherDialog, at now: Instant) -> Notifier.Skipping {
-        guard let condition = watcher.wishes?.condition, watcher.wasNotifiedActive, let presence = watcher.presence else { return .nothing }
-        switch condition {
-        case .always: return .thisOne
-        case .tag(let tag): return presence.hasState(tagged: tag, in: watcher, at: now) ? .allDue : .nothing
-        }
     }
 }

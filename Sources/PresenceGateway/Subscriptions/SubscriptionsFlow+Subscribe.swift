@@ -42,22 +42,22 @@ extension SubscriptionsFlow {
         guard let to = request.headers.to?.uri else { throw .badRequest("RFC 3261 20.39: To cannot be read") }
         let opened = if let before { before } else { try package.open(request, to: to, over: flow, by: screening, at: now) }
         let (parties, subscription) = (opened.parties, opened.subscription)
-        try checkDialogLimits(parties)
+        try policy.checkLimits(parties)
         guard let dialog = Dialog(accepting: request, localTag: tokens.tag(labelled: place.label(for: opened.owner))) else {
             throw .badRequest("RFC 3261 12.1.1: no dialog can be made of this request")
         }
         try ports.checkPath(request, of: parties.watcher, flow)
-        let policy = notifierConfiguration(package, parties.watcherDomain, bestEffort: takesBenotify(request, opened, flow))
+        let terms = policy.configuration(of: package, parties.watcherDomain, bestEffort: policy.takesBenotify(request, opened, flow))
         var requestedExpires = request.headers.expires.map { Int(clamping: $0) }
-        if case .tooBrief(let minimum) = policy.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
+        if case .tooBrief(let minimum) = terms.expiry.decide(requestedExpires) { throw .tooBrief(minimum) }
         let isParked = ports.park(
             request, transaction, flow, needing: subscription.neededViews(request, parties, isPoll: requestedExpires == 0),
             for: .none(opened), at: now)
         if isParked { return }
-        let wishes = try wishes(of: request, event, subscription, parties.watcherDomain.side)
+        let wishes = try policy.wishes(of: request, event, subscription, parties.watcherDomain.side)
         try subscription.admit(request, parties, isPoll: requestedExpires == 0, at: now)
         let watcher = WatcherDialog(
-            dialog: dialog, notifier: Notifier(policy, isReady: false), event: event.withoutRates, package, opened, flow: flow,
+            dialog: dialog, notifier: Notifier(terms, isReady: false), event: event.withoutRates, package, opened, flow: flow,
             endpoint: parties.watcherDomain.hosted || subscription.isOnlyOfEndpoint ? EndpointKey(request, of: parties.watcherKey) : nil,
             hidesIdentity: RequestScreening.hidesIdentity(request.headers),
             followsRegistration: request.headers.offers("com.microsoft.autoextend"))
@@ -65,7 +65,7 @@ extension SubscriptionsFlow {
         insert(watcher)
         if !subscription.begin(watcher, request, parties, isPoll: requestedExpires == 0, at: now) { requestedExpires = 0 }
         let replaced = requestedExpires == 0 ? [] : dialogsReplaced(by: watcher)
-        watcher.begin(policy)
+        watcher.begin(terms)
         let isPiggyback = watcher.isPiggyback(request, isPoll: requestedExpires == 0)
         if requestedExpires == 0, isPiggyback, !subscription.isReady, let transaction {
             // The 200 must carry the state: it waits for the remote domain, at most ``GatewayTiming/pollWait`` (MS-PRES 3.4.5.1.2).
@@ -92,33 +92,6 @@ extension SubscriptionsFlow {
         schedule(watcher)
     }
 
-    /// What a SUBSCRIBE asks for about notifications of presence; enterprise clients ask for nothing.
-    func wishes(
-        of request: SIPRequest, _ event: Event, _ subscription: any PackageSubscription, _ side: DomainSide
-    ) throws(Refusal) -> NotificationWishes? {
-        guard side == .simple, subscription is PresenceSubscription else { return nil }
-        return try NotificationWishes(request.headers, event, spacing: configuration.timing.notifySpacing)
-    }
-
-    /// Whether notifications are BENOTIFY: only inside the enterprise, where the end of the connection shows that the watcher is gone
-    /// (MS-SIP 3.5).
-    private func takesBenotify(_ request: SIPRequest, _ opened: OpenedSubscription, _ flow: Flow) -> Bool {
-        let domain = opened.parties.watcherDomain
-        return opened.subscription.allowsBestEffort && domain.side == .enterprise && (domain.hosted || domain.network == .sameEnterprise)
-            && flow.local.transport.isReliable && request.headers.offers("ms-benotify")
-    }
-
-    func notifierConfiguration(
-        _ package: any EventPackage, _ domain: DomainConfiguration, bestEffort: Bool
-    ) -> Notifier.Configuration {
-        let timing = configuration.timing
-        let range = package.expires(domain, in: configuration)
-        return Notifier.Configuration(
-            expiry: ExpiryPolicy(minimum: range.minimum, standard: range.standard, maximum: range.maximum), bestEffort: bestEffort,
-            grace: timing.firstNotifyGrace, fetchWait: timing.pollWait, retryPause: .seconds(timing.retryAfter),
-            patience: timing.notifyPatience)
-    }
-
     // MARK: one dialog of an endpoint
 
     /// Earlier dialogs of the endpoint, if it has only one of the package (MS-PRES 3.3.5.1, 3.4.5.1.3).
@@ -135,26 +108,6 @@ extension SubscriptionsFlow {
         guard dialogs.contains(old) else { return }
         if watcher.presence != nil { log(.debug, "batch subscription replaced", ["call-id": old.dialog.id.callID]) }
         perform(old.notifier.terminate(.timeout, at: now), on: old, at: now)
-    }
-
-    // MARK: limits
-
-    /// Checks the limits of the dialogs, before one is added.
-    private func checkDialogLimits(_ parties: RequestScreening.Parties) throws(Refusal) {
-        if dialogs.count >= configuration.limits.subscriptions { throw tooMany("too many subscriptions on this node") }
-        if dialogs.count(of: parties.watcherKey) >= configuration.limits.subscriptionsPerWatcher {
-            throw tooMany("too many subscriptions of this watcher", of: parties.watcherDomain)
-        }
-    }
-
-    /// The refusal at a full table: 413 if a limit of one user of an enterprise domain is reached (MS-PRES 3.4.5.1.3.1), otherwise 503.
-    /// - Parameter domain: domain of the watcher; nil: the limit is one of the node.
-    func tooMany(_ text: String, of domain: DomainConfiguration? = nil, errorID: UInt32 = 2012) -> Refusal {
-        counters.limitsReached += 1
-        let retryAfter = configuration.timing.retryAfter
-        return domain?.side == .enterprise
-            ? Refusal(.requestEntityTooLarge, text, errorID: errorID, headers: [Refusal.Header(.retryAfter, String(retryAfter))])
-            : .unavailable(text, retryAfter: retryAfter, errorID: errorID)
     }
 
     // MARK: time

@@ -16,6 +16,8 @@ final class SubscriptionsFlow: ShardMember, KernelClient, RequestHandler, Persis
     private var routesByConnection = NotificationRoutes()
     /// Event packages of subscriptions to this gateway.
     private(set) var packages = EventPackages()
+    /// Limits and notifier configurations of dialogs.
+    private(set) lazy var policy = DialogPolicy(self)
     /// Dialogs of an earlier process.
     private(set) lazy var restored = RestoredDialogs(self)
     /// Responses to notifications, and their redelivery.

@@ -38,7 +38,7 @@ import Testing
     private func tag(_ answer: DocumentAnswer) -> String? { answer.headers.first { $0.name == "ETag" }?.value }
 
     private func members(_ container: ContainerID, on bench: Bench) -> [String?] {
-        bench.gateway.flows.presentities.memberships(of: "sip:\(Self.rob)")[container]?.members.map(\.value) ?? []
+        bench.gateway.flows.presentities.members.memberships(of: "sip:\(Self.rob)")[container]?.members.map(\.value) ?? []
     }
 
     private func watch(_ bench: Bench) throws -> String {
@@ -73,9 +73,9 @@ import Testing
         let shown = try request("GET", on: bench)
         #expect(tag(shown) == tag(answer) && text(shown).contains("polite-block"))
         // The same document again changes nothing.
-        let version = bench.gateway.flows.presentities.memberships(of: "sip:\(Self.rob)")[.blocked]?.version
+        let version = bench.gateway.flows.presentities.members.memberships(of: "sip:\(Self.rob)")[.blocked]?.version
         #expect(try request("PUT", text(shown), on: bench).status == 200)
-        #expect(bench.gateway.flows.presentities.memberships(of: "sip:\(Self.rob)")[.blocked]?.version == version)
+        #expect(bench.gateway.flows.presentities.members.memberships(of: "sip:\(Self.rob)")[.blocked]?.version == version)
     }
 
     @Test("RFC 4825 8.2.4: an element of the computed ruleset is changed and removed as of any other")

@@ -30,16 +30,6 @@ extension PresentitiesFlow {
         if access?.isBlocked == true { throw .blockedByRules }
     }
 
-    /// Whether a watcher of a presentity waits for a decision; one that hides its identity does not count.
-    func hasPendingWatcher(_ watcher: PresenceAddress, of key: String) -> Bool {
-        records(of: key).contains { record in
-            record.watchersInOrder.contains { tag, resource in
-                resource.access?.isPending == true && !ports.hidesIdentity(ofDialog: tag)
-                    && ports.identity(ofDialog: tag)?.address == watcher
-            }
-        }
-    }
-
     /// The records of a presentity: its own, and those that blocked watchers are shown.
     func records(of key: String) -> [HostedPresentity] { [table[key]].compactMap(\.self) + blocking.lookRecords(of: key) }
 }

@@ -25,6 +25,16 @@ final class WatchReview: ShardMember {
     /// Notes a blocked watcher of a presentity in a dialog that is to be ended.
     func noteBlockedWatch(of key: String) { blockedWatches.insert(key) }
 
+    /// Whether a watcher of a presentity waits for a decision; one that hides its identity does not count.
+    func hasPendingWatcher(_ watcher: PresenceAddress, of key: String) -> Bool {
+        presentities.records(of: key).contains { record in
+            record.watchersInOrder.contains { tag, resource in
+                resource.access?.isPending == true && !presentities.ports.hidesIdentity(ofDialog: tag)
+                    && presentities.ports.identity(ofDialog: tag)?.address == watcher
+            }
+        }
+    }
+
     /// Decides again about all watchers of a presentity.
     ///
     /// If the domain is no longer a hosted SIMPLE domain, rules do not decide, and live watches keep their access.

@@ -9,10 +9,10 @@ extension PortAnswers: ContainerPolicies {
         guard let uri = SIPURI(user), let domain = configuration.domain(uri.domainKey), domain.hosted, domain.unruledHandling == nil else {
             return nil
         }
-        return flows.presentities.memberships(of: user)
+        return flows.presentities.members.memberships(of: user)
     }
 
     func change(_ changes: [MembershipChange], of user: String, at now: Instant) throws(Refusal) {
-        try flows.presentities.changeMembers(changes, of: user, at: now)
+        try flows.presentities.members.change(changes, of: user, at: now)
     }
 }

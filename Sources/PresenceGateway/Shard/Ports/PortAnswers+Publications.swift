@@ -13,10 +13,10 @@ extension PortAnswers: PublicationsPorts {
     func serve(_ service: ServiceRequest, _ kind: ServiceKind, at now: Instant) throws(Refusal) {
         switch kind {
         case .categoryPublish: try flows.presentities.publishCategories(service, at: now)
-        case .setContainerMembers where flows.presentities.isDecidedByRules(service):
+        case .setContainerMembers where flows.ruleMembers.decides(service):
             try flows.ruleMembers.setContainerMembers(service, at: now)
-        case .setSubscribers where flows.presentities.isDecidedByRules(service): try flows.ruleMembers.setSubscribers(service, at: now)
-        case .setContainerMembers: try flows.presentities.setContainerMembers(service, at: now)
+        case .setSubscribers where flows.ruleMembers.decides(service): try flows.ruleMembers.setSubscribers(service, at: now)
+        case .setContainerMembers: try flows.presentities.members.set(by: service, at: now)
         case .setSubscribers: try flows.presentities.setSubscribers(service, at: now)
         case .setDelegates: try flows.presentities.setDelegates(service, at: now)
         case .operation: try flows.homeServer.performOperation(service, at: now)

@@ -57,14 +57,14 @@ extension PresenceSubscriptions {
     ) throws(Refusal) {
         let limits = configuration.limits
         if watchedResources + wanted.count > limits.watchedResources {
-            throw notifier.tooMany("too many watched presentities on this node")
+            throw notifier.policy.tooMany("too many watched presentities on this node")
         }
         let identity = WatcherIdentity(parties.watcher, network: parties.watcherDomain.network)
         for resource in wanted where isCrowdedOut(resource.uri, resource.key, for: identity, hidesIdentity) {
-            throw notifier.tooMany("too many presentities on this node")
+            throw notifier.policy.tooMany("too many presentities on this node")
         }
         for resource in wanted where watcherCount(of: resource) >= limits.subscriptionsPerPresentity {
-            throw notifier.tooMany("too many subscriptions to this presentity", of: parties.watcherDomain, errorID: 2011)
+            throw notifier.policy.tooMany("too many subscriptions to this presentity", of: parties.watcherDomain, errorID: 2011)
         }
     }
 

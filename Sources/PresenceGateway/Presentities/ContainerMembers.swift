@@ -3,11 +3,22 @@ import PolicyBridge
 import PresenceDocuments
 import SIPCore
 
-/// SERVICE of the user about the own enhanced presence.
-extension PresentitiesFlow {
+/// Container memberships of hosted presentities, which decide about the watchers of users without presence rules (MS-PRES 3.2.5.3).
+final class ContainerMembers: ShardMember {
+    let kernel: GatewayKernel
+    let context: ShardContext
+    /// The flow, which owns this part.
+    private unowned let flow: PresentitiesFlow
+
+    init(_ flow: PresentitiesFlow) {
+        kernel = flow.kernel
+        context = flow.context
+        self.flow = flow
+    }
+
     /// Changes container memberships; the 200 has no body (MS-PRES 3.5.5).
-    func setContainerMembers(_ service: ServiceRequest, at now: Instant) throws(Refusal) {
-        try commit(service, placesWatchers: true, at: now) { presentity, moment in
+    func set(by service: ServiceRequest, at now: Instant) throws(Refusal) {
+        try flow.commit(service, placesWatchers: true, at: now) { presentity, moment in
             let document = try SetContainerMembersDocument(parsing: service.request.body, limits: documentLimits)
             var change = try presentity.setContainerMembers(document, by: service.sender)
             // A registered client is notified of these values and may replace them with its own.
@@ -20,15 +31,15 @@ extension PresentitiesFlow {
 
     /// Memberships of a user; empty without a record.
     func memberships(of key: String) -> [ContainerID: ContainerMembership] {
-        guard let enhanced = table[key]?.enhanced else { return [:] }
+        guard let enhanced = flow.table[key]?.enhanced else { return [:] }
         return Dictionary(enhanced.containerIDs.map { ($0, enhanced.membership(of: $0)) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Changes memberships as the translation of a changed ruleset, whatever their versions.
-    func changeMembers(_ changes: [MembershipChange], of key: String, at now: Instant) throws(Refusal) {
+    func change(_ changes: [MembershipChange], of key: String, at now: Instant) throws(Refusal) {
         guard let uri = SIPURI(key) else { return }
-        let presentity = try presentity(key, uri)
-        defer { settle(presentity) }
+        let presentity = try flow.presentity(key, uri)
+        defer { flow.settle(presentity) }
         let before = presentity.enhanced
         let changed: PresentityChange
         do {
@@ -46,23 +57,18 @@ extension PresentitiesFlow {
         } catch {
             throw .unreadable(error, "MS-PRES 3.5.5.5")
         }
-        table.keep(presentity)
-        composePublished(presentity)
+        flow.table.keep(presentity)
+        flow.composePublished(presentity)
         presentity.noteEnhanced(changed)
-        blocking.placeWatchers(of: presentity, before: before, at: now)
-        notifyAll(of: presentity, changed, at: now)
+        flow.blocking.placeWatchers(of: presentity, before: before, at: now)
+        flow.notifyAll(of: presentity, changed, at: now)
     }
 
     /// Removes the members that a user whose rules decide has of an earlier version, which had an effect then.
-    func removeMembers(of key: String, at now: Instant) throws(Refusal) {
+    func removeAll(of key: String, at now: Instant) throws(Refusal) {
         let changes = memberships(of: key).sorted { $0.key < $1.key }.flatMap { container, membership in
             membership.members.map { MembershipChange(.remove, $0, in: container) }
         }
-        if !changes.isEmpty { try changeMembers(changes, of: key, at: now) }
-    }
-
-    /// Whether presence rules decide about the watchers of the user.
-    func isDecidedByRules(_ service: ServiceRequest) -> Bool {
-        configuration.domain(service.parties.presentity.domainKey)?.unruledHandling != nil
+        if !changes.isEmpty { try change(changes, of: key, at: now) }
     }
 }
