@@ -2,7 +2,7 @@ import PresenceGateway
 
 extension RelayedReport {
     /// Sentences about a relayed publication: local instances, and those at the home server.
-    func lines(by time: RelativeTime) -> [String] {
+    package func lines(by time: RelativeTime) -> [String] {
         var lines = ["by \(method) to \(nextHop ?? "nobody: the domain takes no publications over this node any more")"]
         switch standing {
         case .current: lines.append("the home has what is published here")

@@ -2,22 +2,46 @@ import PresenceDocuments
 import PresenceGateway
 
 /// Explanation as sentences, each with a label for its kind.
-struct ExplanationText {
+package struct ExplanationText {
     private let explanation: Explanation
     private let time: RelativeTime
     private var lines: [(label: String, text: String)] = []
 
-    init(_ explanation: Explanation, at now: DateTime) {
+    package init(_ explanation: Explanation, at now: DateTime) {
         self.explanation = explanation
         time = RelativeTime(now: now)
         describe()
     }
 
-    var text: String {
-        let watcher = Self.name(explanation.watcher)
-        let presentity = Self.name(explanation.presentity)
+    /// Who watches whom.
+    package var heading: String {
         let verb = explanation.subscriptions.isEmpty ? "does not watch" : "watches"
-        var result = "\(watcher) \(verb) \(presentity)\n\n"
+        return "\(Self.name(explanation.watcher)) \(verb) \(Self.name(explanation.presentity))"
+    }
+
+    /// Sentences of one kind.
+    package struct Section: Hashable, Sendable {
+        /// The kind.
+        package var label: String
+        /// The sentences.
+        package var lines: [String]
+    }
+
+    /// The sentences by kind, in order; each subscription has sections of its own.
+    package var sections: [Section] {
+        var sections: [Section] = []
+        for (label, text) in lines where !label.isEmpty {
+            if sections.last?.label == label {
+                sections[sections.count - 1].lines.append(text)
+            } else {
+                sections.append(Section(label: label, lines: [text]))
+            }
+        }
+        return sections
+    }
+
+    package var text: String {
+        var result = heading + "\n\n"
         var last = ""
         let width = (lines.map(\.label.count).max() ?? 0) + 2
         for (label, text) in lines {
@@ -141,7 +165,7 @@ struct ExplanationText {
     }
 
     /// Reason why presence is unknown, stale, offline or unconfirmed, as far as the upstream subscription explains it.
-    static func reason(_ subscription: SubscriptionReport) -> String? {
+    package static func reason(_ subscription: SubscriptionReport) -> String? {
         guard subscription.source != .hosted else { return nil }
         guard let upstream = subscription.leg else {
             switch subscription.knowledge {
@@ -280,7 +304,7 @@ struct ExplanationText {
     }
 
     /// One line for a journal entry.
-    static func line(of entry: JournalEntry, at now: DateTime) -> String {
+    package static func line(of entry: JournalEntry, at now: DateTime) -> String {
         let event: String
         switch entry.event {
         case .refused: event = "\(entry.method ?? "request") refused"

@@ -2,7 +2,7 @@ import PresenceGateway
 
 extension RedeliveryReport {
     /// Sentences about failed notifications: start, reason and next attempt.
-    func lines(by time: RelativeTime) -> [String] {
+    package func lines(by time: RelativeTime) -> [String] {
         let times = failures == 1 ? "once" : "\(failures) times"
         let next = next.map { "the newest state is sent \(time.ahead($0))" } ?? "the newest state is sent, and not answered yet"
         return [
