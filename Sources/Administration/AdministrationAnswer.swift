@@ -1,14 +1,30 @@
-/// The answer of an inspection page of the administration listener.
-package struct AdministrationAnswer: Hashable, Sendable {
+/// The answer of a page of the administration listener.
+package struct AdministrationAnswer: Sendable {
     /// The HTTP status code.
     package var status: Int
-    /// The body: JSON without a final line end.
-    package var json: String
+    /// Media type of the content.
+    package var type: String
+    /// The content.
+    package var body: String
+    /// Header fields besides those of every answer.
+    package var fields: [(name: String, value: String)] = []
+    /// Pieces of content without end, in place of ``body``; each is written when the one before was taken by the client.
+    package var stream: AsyncStream<String>?
 
-    /// Creates an answer; the default status is 200.
-    package init(status: Int = 200, json: String) {
+    /// Creates an answer with one JSON value; the default status is 200.
+    package init(status: Int = 200, json: String) { self.init(status: status, type: "application/json", body: json + "\n") }
+
+    /// Creates an answer of another type; the default status is 200.
+    package init(status: Int = 200, type: String, body: String) {
         self.status = status
-        self.json = json
+        self.type = type
+        self.body = body
+    }
+
+    /// Creates an answer whose content has no end.
+    package init(type: String, stream: AsyncStream<String>) {
+        self.init(type: type, body: "")
+        self.stream = stream
     }
 
     /// An error answer `{"error": TEXT}` with an HTTP status.
@@ -23,8 +39,10 @@ package struct AdministrationRequest: Hashable, Sendable {
     package var path: String
     /// The parameters in the order of the URI, percent-decoded. A plus sign is kept, because telephone numbers contain it.
     package var parameters: [Parameter]
-    /// Whether the request changes state (POST); false for GET and HEAD.
+    /// Whether the request changes state (POST over a Unix socket); false for GET and HEAD.
     package var isAction = false
+    /// Content of a POST; nil for GET and HEAD.
+    package var body: [UInt8]?
 
     /// One query parameter, percent-decoded.
     package struct Parameter: Hashable, Sendable {
@@ -52,12 +70,23 @@ package struct AdministrationRequest: Hashable, Sendable {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let path = Self.decoded(parts.first ?? "") else { return nil }
         self.path = path
-        parameters = []
-        for field in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
+        guard let parameters = Self.parameters(parts.count > 1 ? parts[1] : "") else { return nil }
+        self.parameters = parameters
+    }
+
+    /// Parses the content of a form (`application/x-www-form-urlencoded`), where a plus sign is a space; nil as of ``init(target:)``.
+    package static func form(_ body: [UInt8]) -> [Parameter]? {
+        String(validating: body, as: UTF8.self).flatMap { parameters(Substring($0.replacing("+", with: "%20"))) }
+    }
+
+    private static func parameters(_ query: Substring) -> [Parameter]? {
+        var parameters: [Parameter] = []
+        for field in query.split(separator: "&") {
             let sides = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(sides[0]), let value = Self.decoded(sides.count > 1 ? sides[1] : "") else { return nil }
+            guard let name = decoded(sides[0]), let value = decoded(sides.count > 1 ? sides[1] : "") else { return nil }
             parameters.append(Parameter(name, value))
         }
+        return parameters
     }
 
     /// The request target. Every byte of names and values that is not unreserved is escaped (RFC 3986 2.3); ``path`` is

@@ -5,8 +5,9 @@ import NIOHTTP1
 import NIOPosix
 
 /// An administration listener: `GET /health`, `/health/live`, `/health/ready` (JSON) and `GET /metrics` (Prometheus text), all without
-/// identities of users, and the inspection pages if ``Sources/inspect`` is set. POST, which changes state, is accepted on a Unix socket only,
-/// because a web page in a browser can send a POST to any loopback port.
+/// identities of users, and the inspection pages if ``Sources/inspect`` is set. POST that changes state is accepted on a Unix socket only,
+/// because a web page in a browser can send a POST to any loopback port; ``Sources/submissions`` change nothing, and are accepted from the
+/// listener's own pages and from programs.
 ///
 /// Clients are not authenticated. A Unix socket has mode 0600; inspection over TCP requires a loopback name or address in
 /// Host, which stops web pages in a browser (DNS rebinding).
@@ -21,6 +22,8 @@ package final class AdministrationServer: Sendable {
         package var metrics: @Sendable () async -> [Metric]
         /// Answers every other path; nil: this listener shows no identities of users.
         package var inspect: (@Sendable (AdministrationRequest) async -> AdministrationAnswer)?
+        /// Paths of ``inspect`` whose POST changes nothing.
+        package var submissions: Set<String> = []
 
         /// Creates the providers; without `inspect`, other paths are answered with 404.
         package init(
@@ -97,6 +100,11 @@ private final class AdministrationHandler: ChannelInboundHandler {
     private let sources: AdministrationServer.Sources
     private let isSocket: Bool
     private var head: HTTPRequestHead?
+    private var content: [UInt8] = []
+    private var isStreaming = false
+
+    /// Octets of content that a POST may have.
+    private static let contentLimit = 1 << 20
 
     init(sources: AdministrationServer.Sources, isSocket: Bool) {
         self.sources = sources
@@ -105,38 +113,26 @@ private final class AdministrationHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): self.head = head
-        // No page reads a body: it is discarded.
-        case .body: break
+        case .head(let head):
+            self.head = head
+            content = []
+        case .body(let part):
+            // One octet beyond the limit shows that the content is too long.
+            if head?.method == .POST { content += part.readableBytesView.prefix(max(0, Self.contentLimit + 1 - content.count)) }
         case .end:
             guard let head else { return }
             self.head = nil
             answer(head, context: context)
+            content = []
         }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
+        if event is IdleStateHandler.IdleStateEvent, !isStreaming { context.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
-    }
-
-    private struct Page: Sendable {
-        var status: HTTPResponseStatus
-        var type: String
-        var body: String
-
-        init(status: HTTPResponseStatus, type: String, body: String) {
-            self.status = status
-            self.type = type
-            self.body = body
-        }
-
-        init(_ answer: AdministrationAnswer) {
-            self.init(status: HTTPResponseStatus(statusCode: answer.status), type: "application/json", body: answer.json + "\n")
-        }
     }
 
     /// Whether Host names the loopback (RFC 9110 7.2); false if Host is missing or repeated.
@@ -152,55 +148,37 @@ private final class AdministrationHandler: ChannelInboundHandler {
         return AdministrationAddress.isLoopback(String(host))
     }
 
+    /// Whether a request comes from a page of this listener, or from a program that is no browser (Fetch 3.2, Fetch Metadata 2.3).
+    private static func isSameOrigin(_ head: HTTPRequestHead) -> Bool {
+        let (origins, sites) = (head.headers["origin"], head.headers["sec-fetch-site"])
+        let own = head.headers["host"].map { "http://" + $0 }
+        return (origins.isEmpty || origins == own) && (sites.isEmpty || sites == ["same-origin"] || sites == ["none"])
+    }
+
     private func answer(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
-        let isAction = head.method == .POST && isSocket
-        guard head.method == .GET || head.method == .HEAD || isAction else {
-            let words = isSocket ? "only GET, HEAD and POST\n" : "only GET and HEAD; POST is taken over admin.socket\n"
-            return write(Page(status: .methodNotAllowed, type: "text/plain", body: words), to: head, context: context)
-        }
         guard var request = AdministrationRequest(target: head.uri) else {
-            return write(
-                Page(.problem(400, "RFC 3986 2.1: the request's URI has an escape that cannot be read")), to: head, context: context)
+            return write(.problem(400, "RFC 3986 2.1: the request's URI has an escape that cannot be read"), to: head, context: context)
         }
-        request.isAction = isAction
-        let sources = self.sources
-        let page = context.eventLoop.makePromise(of: Page.self)
-        switch request.path {
-        case "/health":
-            page.completeWithTask {
-                let report = await sources.health()
-                return Page(
-                    status: report.status == .ok ? .ok : .serviceUnavailable, type: "application/json", body: report.json + "\n")
+        let isPost = head.method == .POST
+        let isSubmission = isPost && sources.inspect != nil && sources.submissions.contains(request.path)
+        request.isAction = isPost && isSocket && !isSubmission
+        guard head.method == .GET || head.method == .HEAD || request.isAction || isSubmission else {
+            let words = isSocket ? "only GET, HEAD and POST\n" : "only GET and HEAD; POST is taken over admin.socket\n"
+            return write(AdministrationAnswer(status: 405, type: "text/plain", body: words), to: head, context: context)
+        }
+        if isPost {
+            guard content.count <= Self.contentLimit else {
+                let text = "the content is longer than \(Self.contentLimit) octets"
+                return write(.problem(413, text), to: head, context: context)
             }
-        case "/health/live":
-            page.completeWithTask {
-                let isAlive = await sources.isAlive()
-                return Page(
-                    status: isAlive ? .ok : .serviceUnavailable, type: "application/json", body: "{\"live\":\(isAlive)}\n")
+            guard isSocket || Self.isSameOrigin(head) else {
+                return write(.problem(403, "Origin must be this listener: pages of others submit nothing"), to: head, context: context)
             }
-        case "/health/ready":
-            page.completeWithTask {
-                let report = await sources.health()
-                return Page(
-                    status: report.reasons.isEmpty ? .ok : .serviceUnavailable, type: "application/json", body: report.readiness + "\n")
-            }
-        case "/metrics":
-            page.completeWithTask {
-                Page(status: .ok, type: "text/plain; version=0.0.4; charset=utf-8", body: Metric.text(await sources.metrics()))
-            }
-        default:
-            if let inspect = sources.inspect, isSocket || Self.isForLoopback(head) {
-                page.completeWithTask { [request] in Page(await inspect(request)) }
-            } else if sources.inspect != nil {
-                page.succeed(Page(.problem(403, "Host must be this machine's loopback: who watches whom is shown to nobody else")))
-            } else {
-                page.succeed(
-                    Page(
-                        .problem(
-                            404,
-                            "there are /health, /health/live, /health/ready and /metrics; who watches whom is shown with admin.socket or admin.inspect"
-                        )))
-            }
+            request.body = content
+        }
+        let page = context.eventLoop.makePromise(of: AdministrationAnswer.self)
+        page.completeWithTask { [sources, isSocket, request] in
+            await Self.page(request, isTrusted: isSocket || Self.isForLoopback(head), from: sources)
         }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         page.futureResult.whenSuccess { page in
@@ -209,20 +187,71 @@ private final class AdministrationHandler: ChannelInboundHandler {
         }
     }
 
-    private func write(_ page: Page, to request: HTTPRequestHead, context: ChannelHandlerContext) {
-        let body = ByteBuffer(string: page.body)
-        var headers = HTTPHeaders()
-        headers.add(name: "Content-Type", value: page.type)
-        headers.add(name: "Content-Length", value: "\(body.readableBytes)")
+    /// - Parameter isTrusted: whether the client may see identities of users.
+    private static func page(
+        _ request: AdministrationRequest, isTrusted: Bool, from sources: AdministrationServer.Sources
+    ) async -> AdministrationAnswer {
+        switch request.path {
+        case "/health":
+            let report = await sources.health()
+            return AdministrationAnswer(status: report.status == .ok ? 200 : 503, json: report.json)
+        case "/health/live":
+            let isAlive = await sources.isAlive()
+            return AdministrationAnswer(status: isAlive ? 200 : 503, json: "{\"live\":\(isAlive)}")
+        case "/health/ready":
+            let report = await sources.health()
+            return AdministrationAnswer(status: report.reasons.isEmpty ? 200 : 503, json: report.readiness)
+        case "/metrics":
+            return AdministrationAnswer(
+                type: "text/plain; version=0.0.4; charset=utf-8", body: Metric.text(await sources.metrics()))
+        default:
+            guard let inspect = sources.inspect else {
+                return .problem(
+                    404,
+                    "there are /health, /health/live, /health/ready and /metrics; who watches whom is shown with admin.socket or admin.inspect"
+                )
+            }
+            guard isTrusted else {
+                return .problem(403, "Host must be this machine's loopback: who watches whom is shown to nobody else")
+            }
+            return await inspect(request)
+        }
+    }
+
+    private func write(_ answer: AdministrationAnswer, to request: HTTPRequestHead, context: ChannelHandlerContext) {
+        let body = ByteBuffer(string: answer.body)
+        var headers = HTTPHeaders(answer.fields.map { ($0.name, $0.value) })
+        headers.add(name: "Content-Type", value: answer.type)
         headers.add(name: "Cache-Control", value: "no-store")
-        if page.status == .methodNotAllowed { headers.add(name: "Allow", value: isSocket ? "GET, HEAD, POST" : "GET, HEAD") }
-        if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
-        context.write(
-            wrapOutboundOut(.head(HTTPResponseHead(version: request.version, status: page.status, headers: headers))), promise: nil)
+        let isEndless = answer.stream != nil && request.method != .HEAD
+        let isLast = !request.isKeepAlive || isEndless
+        if answer.stream == nil { headers.add(name: "Content-Length", value: "\(body.readableBytes)") }
+        if answer.status == 405 { headers.add(name: "Allow", value: isSocket ? "GET, HEAD, POST" : "GET, HEAD") }
+        if isLast { headers.add(name: "Connection", value: "close") }
+        let head = HTTPResponseHead(version: request.version, status: HTTPResponseStatus(statusCode: answer.status), headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if isEndless, let stream = answer.stream { return write(stream, context: context) }
         if request.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
         let channel = context.channel
         let done = context.eventLoop.makePromise(of: Void.self)
-        if !request.isKeepAlive { done.futureResult.whenComplete { _ in channel.close(promise: nil) } }
+        if isLast { done.futureResult.whenComplete { _ in channel.close(promise: nil) } }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
+    }
+
+    /// Writes the pieces of an endless answer until the client or the stream ends.
+    private func write(_ stream: AsyncStream<String>, context: ChannelHandlerContext) {
+        isStreaming = true
+        context.flush()
+        let channel = context.channel
+        Task {
+            for await piece in stream {
+                do {
+                    try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: piece))))
+                } catch {
+                    return
+                }
+            }
+            channel.close(promise: nil)
+        }
     }
 }

@@ -172,7 +172,7 @@ final class ConnectionTable {
         }
         connection.send(message.bytes, token: message.token, shard: message.shard)
         host.counters.messagesSent &+= 1
-        host.tap?.copy(message.bytes, from: connection.local, to: connection.remote, at: host.now())
+        host.copy(message.bytes, isReceived: false, remote: connection.remote, local: connection.local)
         markDirty(connection)
     }
 
@@ -192,7 +192,7 @@ final class ConnectionTable {
         if let response = error.response(toTag: String(random.next(), radix: 32) + String(random.next(), radix: 32)) {
             let bytes = response.serialized()
             connection.sendRefusal(bytes)
-            host.tap?.copy(bytes, from: connection.local, to: connection.remote, at: host.now())
+            host.copy(bytes, isReceived: false, remote: connection.remote, local: connection.local)
         }
         guard connection.life.isOpen else {
             connection.channel?.close(promise: nil)

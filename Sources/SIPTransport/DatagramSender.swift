@@ -59,7 +59,7 @@ final class DatagramSender {
         }
         host.counters.messagesSent &+= 1
         host.counters.bytesSent &+= UInt64(message.bytes.count)
-        host.tap?.copy(message.bytes, from: port.local, to: target.transportAddress(.udp), at: host.now())
+        host.copy(message.bytes, isReceived: false, remote: target.transportAddress(.udp), local: port.local)
         let envelope = AddressedEnvelope(remoteAddress: target, data: ByteBuffer(bytes: message.bytes))
         var written: EventLoopPromise<Void>?
         if message.token != 0 {

@@ -27,6 +27,9 @@ public final class ShardHost: @unchecked Sendable {
     private(set) var connectionTable: ConnectionTable!
     /// Receives a copy of every message; nil without a configured collector.
     private(set) var tap: CaptureTap?
+    /// The last messages; nil while they are not read.
+    private var ring: MessageRing?
+    private var lastNumber: UInt64 = 0
     let scheduler: FairScheduler
 
     /// The endpoint and its surroundings; nil before the begin and after the end.
@@ -85,6 +88,36 @@ public final class ShardHost: @unchecked Sendable {
     /// Sets the collector of copies; must run on the loop, before messages are received.
     func capture(by tap: CaptureTap) { self.tap = tap }
 
+    /// Copies a message that is received or sent.
+    func copy(_ bytes: [UInt8], isReceived: Bool, remote: TransportAddress, local: TransportAddress) {
+        if let tap { tap.copy(bytes, from: isReceived ? remote : local, to: isReceived ? local : remote, at: now()) }
+        if ring != nil { ring?.add(bytes, isReceived: isReceived, remote: remote, local: local, at: now()) }
+    }
+
+    /// Octets of the messages that are held while they are read.
+    private static let ringOctets = 4 << 20
+    /// Time without a reading after which the messages are dropped.
+    private static let ringPatience = TimeSpan.seconds(10)
+
+    /// The messages of this loop with greater numbers, as far as they are held; from the first call on, until no call was made for 10 s.
+    package func passedMessages(after number: UInt64) -> EventLoopFuture<[PassedMessage]> {
+        eventLoop.submit { [self] in
+            guard !isStopped else { return [] }
+            if ring == nil {
+                ring = MessageRing(octets: Self.ringOctets, after: lastNumber, at: clock.now())
+                let interval = Self.ringPatience.amount
+                eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [self] task in
+                    guard let ring, !isStopped, ring.lastRead + Self.ringPatience > clock.now() else {
+                        lastNumber = self.ring?.number ?? lastNumber
+                        self.ring = nil
+                        return task.cancel()
+                    }
+                }
+            }
+            return ring?.read(after: number, at: clock.now()) ?? []
+        }
+    }
+
     /// Sets the shard's endpoint and starts delivering messages; must run on the loop.
     func begin(
         _ endpoint: any SansIOEndpoint, among shards: [ShardHost], selector: ShardSelector?, names: (any NameResolving)?,
@@ -142,7 +175,7 @@ public final class ShardHost: @unchecked Sendable {
 
     func receive(_ received: InboundMessage) {
         counters.messagesReceived &+= 1
-        tap?.copy(received.bytes, from: received.remote, to: received.local, at: now())
+        copy(received.bytes, isReceived: true, remote: received.remote, local: received.local)
         var message = received
         if let selector = running?.selector {
             let target = selector(&message)

@@ -7,12 +7,14 @@ import SIPTransport
 /// Pages about subscriptions and their state: each query runs on every shard's event loop, and the results are merged.
 ///
 ///     GET /explain?watcher=URI&presentity=URI[&body=true]
+///     GET /ladder?watcher=URI&presentity=URI
 ///     GET /subscriptions[?watcher=URI][&presentity=URI][&domain=NAME][&state=STATE][&call-id=ID][&limit=N][&after=CURSOR]
 ///     GET /presentities[?presentity=URI][&domain=NAME][&state=STATE][&limit=N][&after=CURSOR]
 ///     GET /partners[?state=STATE][&limit=N][&after=NAME]
 ///     GET /journal?call-id=ID
 ///     POST /partners/close?name=NAME
 struct InspectionPages: Sendable {
+    let nodeName: String
     let server: SIPServer
     let partners: PartnerStatus
 
@@ -27,14 +29,15 @@ struct InspectionPages: Sendable {
             }
             switch request.path {
             case "/explain": return try await explain(&question)
-            case "/subscriptions": return try await subscriptions(&question)
-            case "/presentities": return try await presentities(&question)
-            case "/partners": return try await partners(&question)
+            case "/ladder": return try await ladder(&question)
+            case "/subscriptions": return try InspectionJSON.answer(try await subscriptionPage(&question))
+            case "/presentities": return try InspectionJSON.answer(try await presentityPage(&question))
+            case "/partners": return try InspectionJSON.answer(try await partnerPage(&question))
             case "/journal": return try await journal(&question)
             default:
                 return .problem(
                     404,
-                    "there are /health, /health/live, /health/ready, /metrics, /explain, /subscriptions, /presentities, /partners and /journal"
+                    "there are /health, /health/live, /health/ready, /metrics, /explain, /ladder, /subscriptions, /presentities, /partners, /journal, and the console at /"
                 )
             }
         } catch {
@@ -43,18 +46,45 @@ struct InspectionPages: Sendable {
     }
 
     private func explain(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
+        let includingBodies = try question.flag("body")
+        return try InspectionJSON.answer(try await explanation(&question, includingBodies: includingBodies))
+    }
+
+    /// The messages of both legs that are held.
+    private func ladder(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
+        try InspectionJSON.answer(await ladder(of: try await explanation(&question, includingBodies: false)))
+    }
+
+    /// The messages of the dialogs of an explanation that are held.
+    func ladder(of explanation: Explanation) async -> Ladder {
+        let subscriptions = explanation.subscriptions.map(\.subscription)
+        return Ladder(
+            await passedMessages(), ofWatcher: Set(subscriptions.map(\.callID)), upstream: Set(subscriptions.compactMap(\.leg?.callID)),
+            node: nodeName)
+    }
+
+    /// The messages of all loops that are held, oldest first.
+    func passedMessages() async -> [PassedMessage] {
+        var messages: [PassedMessage] = []
+        for shard in server.shards { messages += (try? await shard.passedMessages(after: 0).get()) ?? [] }
+        return messages.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
+    }
+
+    /// Why a watcher sees of a presentity what it sees.
+    func explanation(
+        _ question: inout InspectionQuestion, includingBodies: Bool
+    ) async throws(QuestionError) -> Explanation {
         let watcher = try question.uri("watcher").needed("watcher")
         let presentity = try question.uri("presentity").needed("presentity")
-        let includingBodies = try question.flag("body")
         try question.end()
         let parts = try await ask { gateway, now in
             gateway.explain(watcher: watcher, presentity: presentity, includingBodies: includingBodies, at: now)
         }
         guard let explanation = Explanation.merged(parts) else { throw .stopping }
-        return try InspectionJSON.answer(explanation)
+        return explanation
     }
 
-    private func subscriptions(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
+    func subscriptionPage(_ question: inout InspectionQuestion) async throws(QuestionError) -> InspectionPage<SubscriptionReport> {
         let filter = SubscriptionFilter(
             watcher: try question.uri("watcher")?.description, presentity: try question.uri("presentity")?.description,
             domain: question.text("domain"), state: try question.choice("state"), callID: question.text("call-id"))
@@ -63,7 +93,7 @@ struct InspectionPages: Sendable {
         }
     }
 
-    private func presentities(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
+    func presentityPage(_ question: inout InspectionQuestion) async throws(QuestionError) -> InspectionPage<PresentityReport> {
         let filter = PresentityFilter(
             presentity: try question.uri("presentity")?.description, domain: question.text("domain"), state: try question.choice("state"))
         return try await page(&question, merging: InspectionPage<PresentityReport>.merged) { gateway, limit, cursor, now in
@@ -71,7 +101,7 @@ struct InspectionPages: Sendable {
         }
     }
 
-    private func partners(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
+    func partnerPage(_ question: inout InspectionQuestion) async throws(QuestionError) -> InspectionPage<PartnerRow> {
         let state: PartnerContact.State? = try question.choice("state")
         let limit = try question.limit()
         let cursor = question.text("after")
@@ -80,7 +110,7 @@ struct InspectionPages: Sendable {
             (state.map { row.state == $0 } ?? true) && (cursor.map { row.name > $0 } ?? true)
         }
         let page = Array(rows.prefix(limit))
-        return try InspectionJSON.answer(InspectionPage(rows: page, next: rows.count > limit ? page.last?.name : nil))
+        return InspectionPage(rows: page, next: rows.count > limit ? page.last?.name : nil)
     }
 
     /// Closes all connections with a partner's servers, in both directions.
@@ -100,12 +130,12 @@ struct InspectionPages: Sendable {
     private func page<Row>(
         _ question: inout InspectionQuestion, merging: ([InspectionPage<Row>], Int) -> InspectionPage<Row>,
         of list: @escaping @Sendable (Gateway, Int, String?, Instant) -> InspectionPage<Row>
-    ) async throws(QuestionError) -> AdministrationAnswer {
+    ) async throws(QuestionError) -> InspectionPage<Row> {
         let limit = try question.limit()
         let cursor = question.text("after")
         try question.end()
         let pages = try await ask { gateway, now in list(gateway, limit, cursor, now) }
-        return try InspectionJSON.answer(merging(pages, limit))
+        return merging(pages, limit)
     }
 
     private func journal(_ question: inout InspectionQuestion) async throws(QuestionError) -> AdministrationAnswer {
@@ -156,6 +186,9 @@ struct InspectionQuestion {
             }
         }
     }
+
+    /// The value of a parameter that is read later; empty without one.
+    func peek(_ name: String) -> String { values[name] ?? "" }
 
     mutating func text(_ name: String) -> String? {
         known.append(name)

@@ -25,6 +25,7 @@ package final class RunningGateway: Sendable {
     let feed: DirectoryFeed
     private let documented: DocumentedUsers
     private let documentServer: DocumentServer?
+    private let tables: CurrentTables
 
     /// Starts a gateway.
     /// - Parameter storePatience: longest wait of a commit for another process that has locked the store.
@@ -34,6 +35,7 @@ package final class RunningGateway: Sendable {
     ) async throws -> RunningGateway {
         let configuration = try written.withPasswords()
         let mapper = PresenceMapper(tables: try MappingsDirectory.tables(configuration.mappingsDirectory))
+        let tables = CurrentTables(mapper)
         let users = try configuration.loadDirectory()
         let documents = try configuration.loadDocuments(of: users)
         let directory = CurrentDirectory(users)
@@ -100,7 +102,9 @@ package final class RunningGateway: Sendable {
             documents: documentServer?.http)
         let administration: [AdministrationServer]
         do throws(ServiceFailure) {
-            administration = try await listeners(configuration.admin, pages, InspectionPages(server: server, partners: partners), logger)
+            let inspection = InspectionPages(nodeName: configuration.node.name, server: server, partners: partners)
+            administration = try await listeners(
+                configuration.admin, pages, ConsolePages(inspection: inspection, status: pages, tables: tables), logger)
         } catch {
             names.stop()
             await documentServer?.http.stop()
@@ -117,7 +121,7 @@ package final class RunningGateway: Sendable {
         let node = RunningGateway(
             server: server, logger: logger, started: configuration, administration: administration, pages: pages,
             authenticator: authenticator, tls: tls, names: names, store: store, feed: DirectoryFeed(directory, logger: logger),
-            documented: DocumentedUsers(documents), documentServer: documentServer)
+            documented: DocumentedUsers(documents), documentServer: documentServer, tables: tables)
         await node.followDirectory(configuration)
         return node
     }
@@ -138,12 +142,18 @@ package final class RunningGateway: Sendable {
 
     /// Opens all administration listeners, or none on failure.
     private static func listeners(
-        _ wanted: [ProgramConfiguration.AdminListener], _ pages: StatusPages, _ inspection: InspectionPages, _ logger: Logger
+        _ wanted: [ProgramConfiguration.AdminListener], _ pages: StatusPages, _ console: ConsolePages, _ logger: Logger
     ) async throws(ServiceFailure) -> [AdministrationServer] {
         var started: [AdministrationServer] = []
         for listener in wanted {
             var sources = AdministrationServer.Sources(health: pages.health, isAlive: pages.isAlive, metrics: pages.metrics)
-            if listener.inspects { sources.inspect = inspection.answer }
+            if listener.inspects {
+                sources.inspect = { request in
+                    if let page = await console.answer(request) { return page }
+                    return await console.inspection.answer(request)
+                }
+                sources.submissions = ConsolePages.submissions
+            }
             do {
                 started.append(try await AdministrationServer.start(on: listener.address, sources: sources, logger: logger))
             } catch {
@@ -178,8 +188,9 @@ package final class RunningGateway: Sendable {
     private init(
         server: SIPServer, logger: Logger, started: ProgramConfiguration, administration: [AdministrationServer], pages: StatusPages,
         authenticator: Authenticator?, tls: TLSService?, names: NameResolver, store: StoreWorker?, feed: DirectoryFeed,
-        documented: DocumentedUsers, documentServer: DocumentServer?
+        documented: DocumentedUsers, documentServer: DocumentServer?, tables: CurrentTables
     ) {
+        self.tables = tables
         self.documentServer = documentServer
         self.server = server
         self.logger = logger
@@ -228,6 +239,7 @@ package final class RunningGateway: Sendable {
                 shard.use(directory: users, at: now)
             }.get()
         }
+        tables.replace(by: mapper)
         documentServer?.service.use(gateway)
         pages.partners.use(routes: gateway.routes)
         feed.current.replace(by: users)

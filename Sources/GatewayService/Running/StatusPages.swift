@@ -10,9 +10,9 @@ import Synchronization
 
 /// Status pages of the administration listener: figures and domain names, but no user names.
 final class StatusPages: Sendable {
-    private let nodeName: String
+    let nodeName: String
     let server: SIPServer
-    private let startedAt: Instant
+    let startedAt: Instant
     private let directory: CurrentDirectory
     private let tls: TLSService?
     private let store: StoreWorker?
@@ -144,7 +144,7 @@ final class StatusPages: Sendable {
     }
 
     /// Sums the figures of all shards.
-    private func gatewayNumbers() async -> GatewayNumbers {
+    func gatewayNumbers() async -> GatewayNumbers {
         var sum = GatewayNumbers()
         for shard in server.shards {
             let part = try? await shard.perform { endpoint, _ in (endpoint as? Gateway)?.numbers }.get()

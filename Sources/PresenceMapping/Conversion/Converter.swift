@@ -20,6 +20,25 @@ public final class Converter {
         xpidfParser = XMLParser(limits: skipping)
     }
 
+    /// The format of a document, by its root element.
+    ///
+    /// - Throws: ``ConversionError`` if it is not well-formed, or its root is that of no format.
+    public func format(of bytes: [UInt8]) throws(ConversionError) -> PresenceFormat {
+        let root: XMLElement
+        do throws(XMLError) { root = try xpidfParser.parse(bytes).root } catch { throw ConversionError(DocumentError(error)) }
+        switch (root.localName, root.namespace) {
+        case ("categories", _): return .categories
+        case ("legacyInterop", _): return .legacyInterop
+        case ("presentity", _): return .msrtc
+        case ("presence", "urn:ietf:params:xml:ns:pidf"): return .pidf
+        case ("presence", ""): return .xpidf
+        default:
+            throw ConversionError(
+                code: "wrong-root",
+                message: "the root element \(root.localName) is that of no format: categories, legacyInterop, presentity, presence")
+        }
+    }
+
     /// Converts one document.
     ///
     /// - Throws: ``ConversionError`` if the document is refused, with line, column and rule.

@@ -15,7 +15,7 @@ struct ConvertCommand: ParsableCommand {
             refused document is reported as FILE:LINE:COLUMN with the rule it breaks, and nothing is written for it.
 
             EXAMPLES
-              isthmus convert --from pidf --to categories alice.xml
+              isthmus convert --to categories alice.xml
               isthmus convert --from categories --to pidf --profile rpid-draft bob.xml
               isthmus convert --from legacy-interop --to msrtc \\
                 --entity sip:bob@contoso.com --report json - < bob.xml
@@ -24,8 +24,9 @@ struct ConvertCommand: ParsableCommand {
 
     enum Report: String, CaseIterable, ExpressibleByArgument { case none, text, json }
 
-    @Option(help: "What the documents are: \(PresenceFormat.all.map(\.name).joined(separator: ", ")).")
-    var from: PresenceFormat
+    @Option(
+        help: "What the documents are: \(PresenceFormat.all.map(\.name).joined(separator: ", ")); by their root element when not given.")
+    var from: PresenceFormat?
     @Option(help: "What they are to become.")
     var to: PresenceFormat
     @Option(help: ArgumentHelp("Whose presence it is; needed where the document does not say.", valueName: "uri"))
@@ -72,7 +73,8 @@ struct ConvertCommand: ParsableCommand {
     func convert(_ file: String, _ converter: Converter, _ options: ConversionOptions) throws(CommandFailure) -> Conversion {
         let bytes = try CommandInput.read(file)
         do {
-            return try converter.convert(bytes, from: from, to: to, options: options)
+            let source = if let from { from } else { try converter.format(of: bytes) }
+            return try converter.convert(bytes, from: source, to: to, options: options)
         } catch {
             let name = file == "-" ? "<stdin>" : file
             let isOption = error.code == "missing-option"

@@ -16,6 +16,7 @@ struct ExplainCommand: AsyncParsableCommand {
             EXAMPLES
               isthmus explain sip:ulla@contoso.com sip:alice@example.org --config isthmus.yaml
               isthmus explain bob@contoso.com alice@example.org --admin unix:./isthmus.sock --body
+              isthmus explain bob@contoso.com alice@example.org --config isthmus.yaml --ladder
               isthmus explain --call-id 3848276298220188511@192.0.2.1 --admin http://127.0.0.1:8080
             """)
 
@@ -28,17 +29,25 @@ struct ExplainCommand: AsyncParsableCommand {
     var callID: String?
     @Flag(help: "Print the document that the watcher has, too.")
     var body = false
+    @Flag(help: "Draw the messages of both legs instead, those held by the gateway: the ones since somebody looks.")
+    var ladder = false
 
     func validate() throws {
         guard callID == nil ? presentity != nil : watcher == nil else {
             throw ValidationError("give a watcher and a presentity, or --call-id")
         }
+        guard !ladder || !body && callID == nil else { throw ValidationError("--ladder goes with a watcher and a presentity alone") }
     }
 
     func run() async throws {
         if let callID { return try await explain(callID: callID) }
         var request = AdministrationRequest(
             path: "/explain", parameters: [.init("watcher", watcher ?? ""), .init("presentity", presentity ?? "")])
+        if ladder {
+            request.path = "/ladder"
+            let (ladder, json) = try await gateway.get(request, as: Ladder.self)
+            return Terminal.write(gateway.json ? json : ladder.text)
+        }
         if body { request.parameters.append(.init("body", "true")) }
         let (explanation, json) = try await gateway.get(request, as: Explanation.self)
         Terminal.write(gateway.json ? json : ExplanationText(explanation, at: .wallClock()).text)
