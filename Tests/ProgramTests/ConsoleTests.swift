@@ -188,6 +188,8 @@ import Testing
             }
             #expect(page.body.contains("<p>Nothing is lost.</p>"))
             #expect((page.fields["Content-Security-Policy"] as? String)?.hasPrefix("default-src 'none'") == true)
+            // With no-referrer a browser sends the own forms with `Origin: null`, which is refused.
+            #expect(page.fields["Referrer-Policy"] as? String == "same-origin")
         }
     }
 

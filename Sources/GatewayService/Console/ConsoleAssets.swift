@@ -33,7 +33,7 @@ enum ConsoleAssets {
         summary{cursor:pointer}
         """
 
-    static let live = """
+    static let live = #"""
         const form = document.querySelector("#filter"), state = document.querySelector("#state");
         const rows = document.querySelector("[role=log] tbody"), pause = document.querySelector("#pause");
         const kept = 1000;
@@ -86,5 +86,5 @@ enum ConsoleAssets {
           link.click();
           URL.revokeObjectURL(link.href);
         };
-        """
+        """#
 }

@@ -84,7 +84,7 @@ final class ConsolePages: Sendable {
                 "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
                     + "base-uri 'none'; frame-ancestors 'none'"
             ),
-            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"),
         ]
         return answer
     }

@@ -13,6 +13,8 @@ enum PeerPrograms {
     static let busCaller = find("dbus-send")
     static let python = find("python3")
     static let curl = find("curl")
+    static let chromium = find("chromium")
+    static let chromeDriver = find("chromedriver")
     static let compiler = find("gcc")
     static let slapd = find("slapd")
     static let nsd = find("nsd")
