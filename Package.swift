@@ -190,8 +190,8 @@ if !coreOnly {
             [
                 "SIPTransport", "HTTPTransport", "Storage", "Administration", "NameResolution", "LDAPDirectory", "PresenceGateway",
                 "PresenceMapping", "XCAP",
-                "PresenceRules", "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", "CBuildIdentity",
-                log,
+                "PresenceRules", "PresenceDocuments", "FederationRouting", "UserDirectory", "SIPSecurity", "SIPCore", "XMLCore",
+                "CBuildIdentity", log,
                 .product(name: "Yams", package: "Yams"),
             ] + nio),
         // program

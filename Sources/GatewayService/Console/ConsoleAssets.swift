@@ -26,7 +26,7 @@ enum ConsoleAssets {
         .chain{display:flex;flex-wrap:wrap;gap:.7rem}
         .box{border:1px solid var(--line);border-radius:.4rem;padding:.2rem .8rem .5rem;flex:1 1 22rem;background:var(--soft)}
         .box ul{margin:.2rem 0;padding-left:1.1rem;overflow-wrap:anywhere}
-        .box.loss,.box.verdict{border-color:var(--bad)}
+        .box.problem{border-color:var(--bad)}
         .forms{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(34rem,100%),1fr));gap:1rem}
         pre{background:var(--soft);padding:.6rem;overflow:auto;max-height:30rem;white-space:pre-wrap;overflow-wrap:anywhere}
         .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(28rem,100%),1fr));gap:.6rem}

@@ -145,7 +145,7 @@ extension ConsolePages {
         let flaws = conversion.report.flaws.map { "<li class=\"bad\">\($0.description)</li>" as HTML }
         let lost: HTML = losses.isEmpty && flaws.isEmpty ? "<p>Nothing is lost.</p>" : "<ul>\(flaws)\(losses)</ul>"
         return """
-            <section id="\(to.name)"><h2>\(to.name)</h2><pre>\(String(decoding: conversion.bytes, as: UTF8.self))</pre>
+            <section id="\(to.name)"><h2>\(to.name)</h2><pre>\(Self.indented(String(decoding: conversion.bytes, as: UTF8.self)))</pre>
             \(lost)
             <details><summary>\(rows.count) rows</summary>\(HTML.table("Rows of the tables", ["Row", "Table", "Section"], rows))</details></section>
 

@@ -2,6 +2,7 @@ import Administration
 import PresenceDocuments
 import PresenceGateway
 import SIPCore
+import XMLCore
 
 /// The reasons of what a watcher sees, and the messages of both legs.
 extension ConsolePages {
@@ -21,9 +22,11 @@ extension ConsolePages {
         let boxes = text.sections.map { section -> HTML in
             let lines = section.lines.map { "<li>\($0)</li>" as HTML }
             return
-                "<section class=\"box \(section.label.replacing(" ", with: "-"))\"><h2>\(section.label)</h2><ul>\(lines)</ul></section>\n"
+                "<section class=\"\(Self.kind(of: section))\"><h2>\(section.label)</h2><ul>\(lines)</ul></section>\n"
         }
-        let bodies = explanation.subscriptions.compactMap(\.body).map { "<h2>Document that the watcher has</h2><pre>\($0)</pre>\n" as HTML }
+        let bodies = explanation.subscriptions.compactMap(\.body).map {
+            "<h2>Document that the watcher has</h2><pre>\(Self.indented($0))</pre>\n" as HTML
+        }
         let ladder = await inspection.ladder(of: explanation)
         return Self.page(
             "Why",
@@ -34,6 +37,16 @@ extension ConsolePages {
             <h2 id="ladder">Messages</h2>
             \(Self.drawing(ladder))
             """)
+    }
+
+    private static func kind(of section: ExplanationText.Section) -> String {
+        let isProblem = section.label == "verdict" || section.label == "retried" || section.label == "loss" && section.lines != ["none"]
+        return "box \(section.label.replacing(" ", with: "-"))" + (isProblem ? " problem" : "")
+    }
+
+    /// Indented for people, if it can be.
+    static func indented(_ document: String) -> String {
+        XMLIndentation.indented(Array(document.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? document
     }
 
     /// The messages between watcher, this node and the remote domain; each opens its text, and the one that it was mapped to.

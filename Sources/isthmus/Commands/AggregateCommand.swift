@@ -20,11 +20,13 @@ struct AggregateCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("The time of the computation, as in 2026-03-02T09:15:00Z; now when not given.", valueName: "time"))
     var at: DateTime?
+    @Flag(inversion: .prefixedNo, help: "Indent the document for people; on a terminal unless told otherwise.")
+    var pretty: Bool?
     @Argument(help: "A file, or - for standard input.")
     var file = "-"
 
     func run() throws {
-        Terminal.write(try computed() + [UInt8(ascii: "\n")])
+        Terminal.write(document: try computed(), isPretty: pretty)
     }
 
     /// Returns the document with the computed instances.

@@ -43,6 +43,8 @@ struct ConvertCommand: ParsableCommand {
     var mappings: String?
     @Option(help: "The form of the report on standard error: none, text, json.")
     var report = Report.text
+    @Flag(inversion: .prefixedNo, help: "Indent the result for people; on a terminal unless told otherwise.")
+    var pretty: Bool?
     @Option(help: ArgumentHelp("Where the results go; needed for several files.", valueName: "dir"))
     var out: String?
     @Argument(help: "Files, a directory, or - for standard input.")
@@ -60,7 +62,7 @@ struct ConvertCommand: ParsableCommand {
             throw CommandFailure(.usage, "several files or a directory need --out DIR")
         }
         let conversion = try convert(files[0], converter, options)
-        Terminal.write(conversion.bytes.last == 10 ? conversion.bytes : conversion.bytes + [10])
+        Terminal.write(document: conversion.bytes, isPretty: pretty)
         switch report {
         case .none: break
         case .text: Terminal.complainVerbatim(conversion.report.text + "\n")

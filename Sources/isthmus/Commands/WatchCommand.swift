@@ -27,6 +27,8 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var peer: PeerOptions
     @Option(help: "The form to ask for: \(WatchFormat.allCases.map(\.rawValue).joined(separator: ", ")).")
     var format = WatchFormat.pidf
+    @Flag(inversion: .prefixedNo, help: "Indent documents for people; on a terminal unless told otherwise.")
+    var pretty: Bool?
     @Flag(help: "Fetch the state once (Expires 0) and end.")
     var once = false
     @Option(help: ArgumentHelp("The lifetime to ask for; it is refreshed until the end.", valueName: "seconds"))
@@ -59,7 +61,7 @@ struct WatchCommand: AsyncParsableCommand {
         var failure: CommandFailure?
         loop: for await event in events {
             switch event {
-            case .notification(let notification): Self.print(notification)
+            case .notification(let notification): print(notification)
             case .lost(let reason, let seconds): Terminal.complain("\(reason); trying again in \(seconds) s")
             case .ended(let cause, let reason):
                 if let cause { failure = CommandFailure(cause == .silent ? .unreachable : .inputRefused, "\(uri): \(reason)") }
@@ -71,11 +73,11 @@ struct WatchCommand: AsyncParsableCommand {
         if let failure { throw failure }
     }
 
-    private static func print(_ notification: WatchNotification) {
+    private func print(_ notification: WatchNotification) {
         let types = notification.documents.map { "\($0.type), \($0.body.count) bytes" }.joined(separator: "; ")
         Terminal.complainVerbatim("-- \(notification.state): \(types.isEmpty ? "no document" : types)\n")
         for document in notification.documents {
-            Terminal.write(document.body.last == 10 ? document.body : document.body + [10])
+            Terminal.write(document: document.body, isPretty: pretty)
         }
     }
 }

@@ -1,9 +1,16 @@
 import Glibc
+import XMLCore
 
 /// Writes to standard output and standard error without buffering, so that lines appear immediately and do not interleave.
 enum Terminal {
     static func write(_ text: String) {
         write(Array(text.utf8))
+    }
+
+    /// Writes a document and a line end, indented for people if `isPretty`, by default on a terminal.
+    static func write(document: [UInt8], isPretty: Bool?) {
+        let shown = isPretty ?? outputIsTerminal ? XMLIndentation.indented(document) ?? document : document
+        write(shown.last == UInt8(ascii: "\n") ? shown : shown + [UInt8(ascii: "\n")])
     }
 
     static func write(_ bytes: [UInt8]) {
