@@ -46,7 +46,7 @@ struct ConfigurationNode {
         }
     }
 
-    /// Values of a mapping with known keys; any other key is a mistake, reported with the known ones.
+    /// Values of a mapping with known keys; any other key is a mistake, reported with the known ones and the likely one.
     func fields(_ known: [String]) -> [String: ConfigurationNode]? {
         guard let entries = entries() else { return nil }
         var fields: [String: ConfigurationNode] = [:]
@@ -54,10 +54,11 @@ struct ConfigurationNode {
             if known.contains(entry.name) {
                 fields[entry.name] = entry.value
             } else {
+                let guess = SpellingGuess.nearest(to: entry.name, among: known).map { "did you mean `\($0)`? Known" } ?? "known"
                 problems.add(
                     ConfigurationProblem(
                         line: entry.keyNode.node.mark?.line ?? 0, column: entry.keyNode.node.mark?.column ?? 0, key: entry.keyNode.key,
-                        value: nil, rule: "unknown key; known here: \(known.joined(separator: ", "))"))
+                        value: nil, rule: "unknown key; \(guess) here: \(known.joined(separator: ", "))"))
             }
         }
         return fields
@@ -103,7 +104,9 @@ struct ConfigurationNode {
     /// Case of an enumeration, by its raw value.
     func choice<Value: RawRepresentable & CaseIterable>(_ type: Value.Type) -> Value? where Value.RawValue == String {
         if let text = node.scalar?.string, let value = Value(rawValue: text) { return value }
-        refuse("must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+        let known = Value.allCases.map(\.rawValue)
+        let guess = node.scalar.flatMap { SpellingGuess.nearest(to: $0.string, among: known) }.map { "; did you mean `\($0)`?" } ?? ""
+        refuse("must be one of \(known.joined(separator: ", "))\(guess)")
         return nil
     }
 }
