@@ -118,6 +118,15 @@ struct PoliteRulesTests {
     func ofOtherShards(group: Int, shards: Int) { check(25 * group..<25 * (group + 1), shards: shards) }
 
     @Test(
+        "RFC 5025 3.2.1 over as many further histories as ISTHMUS_HISTORIES says, from the seed in ISTHMUS_HISTORY on",
+        .enabled(if: LongHistories.count > 0))
+    func longRun() {
+        for seed in LongHistories.seeds {
+            for one in Self.differences(seed).found { Issue.record("\(one)") }
+        }
+    }
+
+    @Test(
         "the comparison notices watchers that are allowed, pending or refused in place of politely blocked",
         arguments: ["allow", "confirm", "block"])
     func comparisonCanFail(flaw: String) {

@@ -161,6 +161,13 @@ import UserDirectory
         #expect(silent > 10 && signedOff > 10 && notified > 0, "\(silent) \(signedOff) \(notified)")
     }
 
+    @Test(
+        "MS-PRES 1.3.1.3.4 over as many further lives as ISTHMUS_HISTORIES says, from the seed in ISTHMUS_HISTORY on",
+        .enabled(if: LongHistories.count > 0))
+    func longRun() {
+        for seed in LongHistories.seeds { _ = Self.compare(seed) }
+    }
+
     @Test("the comparison notices one octet, and one millisecond", arguments: [true, false])
     func comparisonCanFail(isOctet: Bool) throws {
         let history = History(1)
