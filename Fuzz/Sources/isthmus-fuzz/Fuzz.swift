@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
         self.run = run
     }
 
-    static let all = messages + headers + xml + documents + rules + conversions + signIns + xcap + filters
+    static let all = messages + headers + xml + documents + rules + conversions + signIns + xcap + filters + patches
 
     /// Target named by `ISTHMUS_FUZZ_TARGET`.
     static let chosen: FuzzTarget = {
