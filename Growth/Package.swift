@@ -23,7 +23,7 @@ let package = Package(
                 "CGrowthCounter", module("XMLCore"), module("SIPCore"), module("SIPSecurity"), module("PresenceDocuments"),
                 module("EnhancedPresence"), module("SimplePresence"), module("PresenceMapping"), module("UserDirectory"),
                 module("SIPEvents"), module("FederationRouting"),
-                module("Registration"), module("PresenceGateway"), module("PresenceRules"), module("PresenceFilters"),
+                module("Registration"), module("PresenceGateway"), module("PresenceRules"), module("PresenceFilters"), module("XCAP"),
                 module("GoldenVectors"),
             ],
             swiftSettings: settings),

@@ -7,7 +7,7 @@ import Foundation
 struct Program {
     static let constructs =
         Construct.documents + Construct.xml + Construct.headers + Construct.messages + Construct.enhancedTables + Construct.otherTables
-        + Construct.gatewayTables + Construct.registrations + Construct.filters
+        + Construct.gatewayTables + Construct.registrations + Construct.filters + Construct.decisions
         + Construct.bounds
 
     static func main() throws {
