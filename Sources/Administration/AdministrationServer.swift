@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Synchronization
 
 /// An administration listener: `GET /health`, `/health/live`, `/health/ready` (JSON) and `GET /metrics` (Prometheus text), all without
 /// identities of users, and the inspection pages if ``Sources/inspect`` is set. POST that changes state is accepted on a Unix socket only,
@@ -42,6 +43,7 @@ package final class AdministrationServer: Sendable {
     package let address: AdministrationAddress
     private let channel: any Channel
     private let group: MultiThreadedEventLoopGroup
+    private let streams: AnswerStreams
 
     /// Starts a listener on its own thread. Idle connections are closed after 30 s.
     /// - Parameter address: port 0 picks a free port; a Unix socket gets mode 0600 and replaces the file of a process that
@@ -51,6 +53,7 @@ package final class AdministrationServer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let isSocket: Bool
         if case .socket = address { isSocket = true } else { isSocket = false }
+        let streams = AnswerStreams()
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(ChannelOptions.backlog, value: 64)
             .childChannelInitializer { channel in
@@ -58,7 +61,7 @@ package final class AdministrationServer: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(30)))
                     try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-                    try pipeline.addHandler(AdministrationHandler(sources: sources, isSocket: isSocket))
+                    try pipeline.addHandler(AdministrationHandler(sources: sources, isSocket: isSocket, streams: streams))
                 }
             }
         do {
@@ -66,10 +69,11 @@ package final class AdministrationServer: Sendable {
             case .http(let host, let port):
                 let channel = try await bootstrap.serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
                     .bind(host: host, port: port).get()
-                return AdministrationServer(.http(host: host, port: channel.localAddress?.port ?? port), channel: channel, group: group)
+                return AdministrationServer(
+                    .http(host: host, port: channel.localAddress?.port ?? port), channel: channel, group: group, streams: streams)
             case .socket(let path):
                 let channel = try await bootstrap.withBoundSocket(try PrivateSocket.bind(path)).get()
-                return AdministrationServer(address, channel: channel, group: group)
+                return AdministrationServer(address, channel: channel, group: group, streams: streams)
             }
         } catch {
             try? await group.shutdownGracefully()
@@ -77,7 +81,10 @@ package final class AdministrationServer: Sendable {
         }
     }
 
-    private init(_ address: AdministrationAddress, channel: any Channel, group: MultiThreadedEventLoopGroup) {
+    private init(
+        _ address: AdministrationAddress, channel: any Channel, group: MultiThreadedEventLoopGroup, streams: AnswerStreams
+    ) {
+        self.streams = streams
         self.address = address
         self.channel = channel
         self.group = group
@@ -88,6 +95,7 @@ package final class AdministrationServer: Sendable {
         // Safe to unlink: while this process listens, no other process can have replaced the socket.
         if case .socket(let path) = address { unlink(path) }
         try? await channel.close()
+        await streams.end()
         try? await group.shutdownGracefully()
     }
 }
@@ -101,12 +109,14 @@ private final class AdministrationHandler: ChannelInboundHandler {
     private let isSocket: Bool
     private var head: HTTPRequestHead?
     private var content: [UInt8] = []
+    private let streams: AnswerStreams
     private var isStreaming = false
 
     /// Octets of content that a POST may have.
     private static let contentLimit = 1 << 20
 
-    init(sources: AdministrationServer.Sources, isSocket: Bool) {
+    init(sources: AdministrationServer.Sources, isSocket: Bool, streams: AnswerStreams) {
+        self.streams = streams
         self.sources = sources
         self.isSocket = isSocket
     }
@@ -238,20 +248,61 @@ private final class AdministrationHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
     }
 
-    /// Writes the pieces of an endless answer until the client or the stream ends.
+    /// Writes the pieces of an endless answer until the client or the stream ends, or the listener stops.
     private func write(_ stream: AsyncStream<String>, context: ChannelHandlerContext) {
         isStreaming = true
         context.flush()
-        let channel = context.channel
-        Task {
-            for await piece in stream {
-                do {
-                    try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: piece))))
-                } catch {
-                    return
+        streams.run(stream, to: context.channel)
+    }
+}
+
+/// Endless answers that are being written. None is written once ``end()`` has returned, so that the event loop can end.
+private final class AnswerStreams: Sendable {
+    private struct State {
+        var isEnded = false
+        var lastID = 0
+        var tasks: [Int: Task<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func run(_ stream: AsyncStream<String>, to channel: any Channel) {
+        let task: Task<Void, Never>? = state.withLock { state in
+            guard !state.isEnded else { return nil }
+            state.lastID += 1
+            let id = state.lastID
+            let task = Task {
+                await withTaskCancellationHandler {
+                    await Self.write(stream, to: channel)
+                } onCancel: {
+                    channel.close(promise: nil)
                 }
+                self.state.withLock { $0.tasks[id] = nil }
             }
-            channel.close(promise: nil)
+            state.tasks[id] = task
+            return task
         }
+        if let task { channel.closeFuture.whenComplete { _ in task.cancel() } } else { channel.close(promise: nil) }
+    }
+
+    private static func write(_ stream: AsyncStream<String>, to channel: any Channel) async {
+        for await piece in stream where !Task.isCancelled {
+            do {
+                try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: piece))))
+            } catch {
+                return
+            }
+        }
+        if !Task.isCancelled { channel.close(promise: nil) }
+    }
+
+    /// Ends all answers.
+    func end() async {
+        let tasks = state.withLock { state in
+            state.isEnded = true
+            return Array(state.tasks.values)
+        }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
     }
 }

@@ -100,22 +100,30 @@ public final class ShardHost: @unchecked Sendable {
     private static let ringPatience = TimeSpan.seconds(10)
 
     /// The messages of this loop with greater numbers, as far as they are held; from the first call on, until no call was made for 10 s.
-    package func passedMessages(after number: UInt64) -> EventLoopFuture<[PassedMessage]> {
-        eventLoop.submit { [self] in
-            guard !isStopped else { return [] }
-            if ring == nil {
-                ring = MessageRing(octets: Self.ringOctets, after: lastNumber, at: clock.now())
-                let interval = Self.ringPatience.amount
-                eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [self] task in
-                    guard let ring, !isStopped, ring.lastRead + Self.ringPatience > clock.now() else {
-                        lastNumber = self.ring?.number ?? lastNumber
-                        self.ring = nil
-                        return task.cancel()
-                    }
+    /// May be called while the server stops, and after it.
+    package func passedMessages(after number: UInt64) async -> [PassedMessage] {
+        await withCheckedContinuation { continuation in
+            takesSubmissions.withLock { isOpen in
+                guard isOpen else { return continuation.resume(returning: []) }
+                eventLoop.execute { continuation.resume(returning: self.readRing(after: number)) }
+            }
+        }
+    }
+
+    private func readRing(after number: UInt64) -> [PassedMessage] {
+        guard !isStopped else { return [] }
+        if ring == nil {
+            ring = MessageRing(octets: Self.ringOctets, after: lastNumber, at: clock.now())
+            let interval = Self.ringPatience.amount
+            eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
+                guard let ring = self.ring, !self.isStopped, ring.lastRead + Self.ringPatience > self.clock.now() else {
+                    self.lastNumber = self.ring?.number ?? self.lastNumber
+                    self.ring = nil
+                    return task.cancel()
                 }
             }
-            return ring?.read(after: number, at: clock.now()) ?? []
         }
+        return ring?.read(after: number, at: clock.now()) ?? []
     }
 
     /// Sets the shard's endpoint and starts delivering messages; must run on the loop.

@@ -1,5 +1,4 @@
 import Administration
-import NIOCore
 import PresenceDocuments
 import PresenceGateway
 import SIPCore
@@ -116,7 +115,7 @@ final class PassedMessageReader: Sendable {
         var messages: [PassedMessage] = []
         for (index, shard) in server.shards.enumerated() {
             let before = last.withLock { $0[index] }
-            let new = (try? await shard.passedMessages(after: before).get()) ?? []
+            let new = await shard.passedMessages(after: before)
             if let number = new.last?.number { last.withLock { $0[index] = number } }
             messages += new
         }

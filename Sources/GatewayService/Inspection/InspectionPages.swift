@@ -66,7 +66,7 @@ struct InspectionPages: Sendable {
     /// The messages of all loops that are held, oldest first.
     func passedMessages() async -> [PassedMessage] {
         var messages: [PassedMessage] = []
-        for shard in server.shards { messages += (try? await shard.passedMessages(after: 0).get()) ?? [] }
+        for shard in server.shards { messages += await shard.passedMessages(after: 0) }
         return messages.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
     }
 

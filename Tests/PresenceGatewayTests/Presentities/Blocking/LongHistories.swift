@@ -1,9 +1,9 @@
 import Foundation
 
-/// Seeds of a long run over random histories, chosen by the environment; without it there are none.
+/// Seeds of a long run over random histories, chosen by the environment; without it there are few.
 enum LongHistories {
     /// Number of seeds.
-    static let count = number("ISTHMUS_HISTORIES") ?? 0
+    static let count = number("ISTHMUS_HISTORIES") ?? 10
     /// Seeds beyond those of every test run.
     static var seeds: Range<UInt64> {
         let first = UInt64(number("ISTHMUS_HISTORY") ?? 1_000)
