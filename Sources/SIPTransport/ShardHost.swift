@@ -27,7 +27,7 @@ public final class ShardHost: @unchecked Sendable {
     private(set) var connectionTable: ConnectionTable!
     /// Receives a copy of every message; nil without a configured collector.
     private(set) var tap: CaptureTap?
-    /// The last messages; nil while they are not read.
+    /// The last messages; nil if they are neither read nor held at all times.
     private var ring: MessageRing?
     private var lastNumber: UInt64 = 0
     let scheduler: FairScheduler
@@ -99,7 +99,8 @@ public final class ShardHost: @unchecked Sendable {
     /// Time without a reading after which the messages are dropped.
     private static let ringPatience = TimeSpan.seconds(10)
 
-    /// The messages of this loop with greater numbers, as far as they are held; from the first call on, until no call was made for 10 s.
+    /// The messages of this loop with greater numbers, as far as they are held: ``TransportOptions/recalledOctets`` at all times, otherwise
+    /// from the first call on, until no call was made for 10 s.
     /// May be called while the server stops, and after it.
     package func passedMessages(after number: UInt64) async -> [PassedMessage] {
         await withCheckedContinuation { continuation in
@@ -136,6 +137,7 @@ public final class ShardHost: @unchecked Sendable {
             endpoint: endpoint, afterTick: afterTick, selector: shards.count > 1 ? selector : nil, names: names)
         mailboxes = ShardMailboxes(shards)
         connectionTable.startIdleSweep()
+        if options.recalledOctets > 0 { ring = MessageRing(octets: options.recalledOctets, after: 0, at: clock.now()) }
         let interval = options.wallClockInterval.amount
         eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { task in
             guard let endpoint = self.running?.endpoint, !self.isStopped else { return task.cancel() }

@@ -52,6 +52,9 @@ public struct TransportOptions: Hashable, Sendable {
     /// delays the others.
     package var messagesPerTick = 64
 
+    /// Octets of the last messages that each loop holds at all times; 0 holds messages only while they are read.
+    package var recalledOctets = 0
+
     /// Collector that receives a copy of every message; nil disables capturing.
     package var capture: CaptureOptions?
 

@@ -364,6 +364,14 @@ import Testing
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { sqlite: x.db, memory: true }", "3:32", "not both"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { synchronous: full }", "3:23", "sqlite only"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { http: \"8080\" }", "3:16", "has no port"),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { http: \"127.0.0.1:1\", recall: 9 }", "3:40",
+            "goes with `inspect: true`"
+        ),
+        (
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { socket: a.sock, recall: 2000000000 }", "3:34",
+            "from 0 to 1073741824"
+        ),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndirectory: { file: u.yaml }", "3:12", "hosted domains"),
         (
             "listen: [ \"udp:a:5060\" ]\ndomains: { a: { side: enterprise, hosted: true } }\ndirectory: { users: [] }", "3:14",

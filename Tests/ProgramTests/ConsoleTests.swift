@@ -146,8 +146,8 @@ import Testing
     // MARK: over TCP
 
     /// Runs a gateway whose listener shows identities over TCP.
-    static func withListener(_ body: (Int, RunningGateway) async throws -> Void) async throws {
-        let text = RunningGatewayTests.yaml().replacing("admin: {", with: "admin: { inspect: true, ")
+    static func withListener(recall: Int = 0, _ body: (Int, RunningGateway) async throws -> Void) async throws {
+        let text = RunningGatewayTests.yaml().replacing("admin: {", with: "admin: { inspect: true, recall: \(recall), ")
         let gateway = try await RunningGateway.start(try ConfigurationReader.read(text, file: "x"), logger: RunningGatewayTests.quiet)
         let port = try #require(gateway.addresses.last?.split(separator: ":").last.flatMap { Int($0) })
         try await body(port, gateway)
@@ -242,6 +242,28 @@ import Testing
             _ = try? await publishing.value
             #expect(every.contains("\"summary\":\"PUBLISH 1\""))
             #expect(own.contains("carol@example.org") && !own.contains("alice@example.org"))
+        }
+    }
+
+    @Test(
+        "with admin.recall the messages of a dialog are drawn that passed before anyone looked, else none of them", arguments: [0, 1 << 20])
+    func recall(octets: Int) async throws {
+        try await Self.withListener(recall: octets) { port, gateway in
+            let (client, events) = try await RunningGatewayTests.watch(gateway.server.listeners[0], expires: 600)
+            for await event in events {
+                if case .notification = event { break }
+            }
+            let address = AdministrationAddress.http(host: "127.0.0.1", port: port)
+            let ladder: Ladder = try await InspectionTests.get(
+                "/ladder", [("watcher", "sip:bob@contoso.com"), ("presentity", RunningGatewayTests.alice)], from: address)
+            if octets > 0 {
+                #expect(ladder.steps.first?.summary == "SUBSCRIBE 1")
+                #expect(ladder.steps.contains { $0.summary == "200 (SUBSCRIBE 1)" && !$0.isReceived })
+                #expect(ladder.text.contains("- SUBSCRIBE 1 "))
+            } else {
+                #expect(ladder.steps.isEmpty)
+            }
+            await client.stop()
         }
     }
 

@@ -3,8 +3,11 @@ import SIPCore
 
 /// `admin`: listeners of the administration interface.
 extension ConfigurationReader {
+    /// Octets of messages that an event loop may hold.
+    private static let recallLimit = 1 << 30
+
     mutating func readAdmin(_ admin: ConfigurationNode) {
-        guard let fields = admin.fields(["http", "inspect", "socket"]) else { return }
+        guard let fields = admin.fields(["http", "inspect", "socket", "recall"]) else { return }
         let inspects = fields["inspect"].map { $0.bool() ?? false } ?? false
         if let http = fields["http"], let text = http.string() {
             do {
@@ -22,5 +25,11 @@ extension ConfigurationReader {
             fields["inspect"]?.refuse("goes with `http`; a socket always shows who watches whom")
         }
         if let socket = fields["socket"]?.string() { configuration.admin.append(.init(address: .socket(path(socket)), inspects: true)) }
+        if let recall = fields["recall"], let octets = recall.integer(0...Self.recallLimit) {
+            if !configuration.admin.contains(where: \.inspects) {
+                recall.refuse("goes with `inspect: true` or `socket`, which show the messages")
+            }
+            configuration.transport.recalledOctets = octets
+        }
     }
 }
