@@ -120,7 +120,7 @@ struct MessageSummary {
 
 extension DateTime {
     /// Time of the day (UTC) in milliseconds, such as `09:15:00.250`.
-    var timeOfDay: String {
+    package var timeOfDay: String {
         func digits(_ value: Int64, _ count: Int) -> String {
             let text = String(value)
             return String(repeating: "0", count: max(0, count - text.count)) + text

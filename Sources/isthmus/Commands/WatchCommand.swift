@@ -1,6 +1,8 @@
 import ArgumentParser
 import GatewayService
 import NIOCore
+import PresenceDocuments
+import PresenceMapping
 import SIPCore
 import SIPEvents
 import SIPTransport
@@ -10,7 +12,8 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Subscribe to the presence of a user and print each notification.",
         discussion: """
-            Documents go to standard output, one line about each notification to standard error.
+            Documents go to standard output; to standard error one line about each notification, and one that says in words what it shows:
+            the time (UTC), the presentity, open or closed, activities and note.
             Ctrl-C ends the subscription. Exit code 1 when the other side refuses, 3 when it cannot be reached; a subscription that
             was answered once is asked for anew when it is lost.
 
@@ -76,7 +79,11 @@ struct WatchCommand: AsyncParsableCommand {
     private func print(_ notification: WatchNotification) {
         let types = notification.documents.map { "\($0.type), \($0.body.count) bytes" }.joined(separator: "; ")
         Terminal.complainVerbatim("-- \(notification.state): \(types.isEmpty ? "no document" : types)\n")
+        let converter = Converter()
         for document in notification.documents {
+            if let line = PresenceLine(document.body, type: document.type, at: .wallClock(), converter) {
+                Terminal.complainVerbatim("\(line.text)\n")
+            }
             Terminal.write(document: document.body, isPretty: pretty)
         }
     }
