@@ -9,13 +9,16 @@ import XMLCore
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
-        abstract: "Publish a presence document of a user, once.",
+        abstract: "Publish a presence document of a user, once or until stopped.",
         discussion: """
             A PIDF document goes as PUBLISH (RFC 3903); a category publication of MS-PRES (root element `publish`) as SERVICE.
-            Prints the entity-tag and lifetime, or the answer's document. It stays published until its lifetime ends.
+            Prints the entity-tag and lifetime, or the answer's document. It stays published until its lifetime ends; with --keep it is
+            refreshed, and published again when the server forgot it, until Ctrl-C removes it.
 
             EXAMPLES
               isthmus publish sip:alice@example.org --via tcp:127.0.0.1:5060 presence.xml
+              isthmus publish sip:alice@example.org --via tcp:127.0.0.1:5060 \\
+                --keep presence.xml
               isthmus publish sip:alice@example.org --via udp:127.0.0.1:5060 \\
                 --if-match a1b2 --expires 0
               isthmus publish sip:bob@contoso.com --via tcp:127.0.0.1:5060 busy.xml
@@ -30,16 +33,27 @@ struct PublishCommand: AsyncParsableCommand {
     var expires = 3_600
     @Option(help: ArgumentHelp("The entity-tag of the publication to refresh, replace or remove.", valueName: "tag"))
     var ifMatch: String?
+    @Flag(help: "Keep a PIDF document published until stopped, and then remove it.")
+    var keep = false
 
     func validate() throws {
         guard (0...604_800).contains(expires) else { throw ValidationError("--expires must be from 0 to 604800 seconds") }
         if file == nil, ifMatch == nil { throw ValidationError("give a FILE, or --if-match to refresh or remove a publication") }
+        if keep, file == nil || ifMatch != nil || expires == 0 {
+            throw ValidationError("--keep needs a FILE, and neither --if-match nor --expires 0")
+        }
         if expires == 0, ifMatch == nil { throw ValidationError("--expires 0 needs --if-match") }
     }
 
     func run() async throws {
         let body = try file.map { try CommandInput.read($0) } ?? []
         let isService = try !body.isEmpty && Self.isCategoryPublication(body, file: file ?? "-")
+        if keep {
+            guard !isService else {
+                throw CommandFailure(.usage, "--keep is for PIDF: category instances last as their expireType says (MS-PRES 2.2.2.5.1)")
+            }
+            return try await keepPublished(body)
+        }
         let (answers, continuation) = AsyncStream.makeStream(of: ClientAnswer.self)
         let signIn = try peer.signIn()
         let server = try await peer.start { via, listeners in
@@ -68,6 +82,49 @@ struct PublishCommand: AsyncParsableCommand {
         }
         await server.stop()
         try Self.report(answer ?? .none(reason: "no answer"), uri: uri)
+    }
+
+    /// Publishes a PIDF document, refreshes it, and removes it when this process is told to stop.
+    private func keepPublished(_ body: [UInt8]) async throws {
+        let (events, continuation) = AsyncStream.makeStream(of: PublishEvent.self)
+        let (uri, from, expires, signIn) = (peer.uri, peer.from, expires, try peer.signIn())
+        let server = try await peer.start { via, listeners in
+            let endpoint = PublishEndpoint(
+                body, of: uri, by: from, expires: expires, via: via, listeners: listeners, key: .system()
+            ) { continuation.yield($0) }
+            endpoint.signIn = signIn
+            return endpoint
+        }
+        let shard = server.shards[0]
+        try await shard.perform { endpoint, now in (endpoint as? PublishEndpoint)?.start(at: now) }.get()
+        let interrupted = Task {
+            for await signal in ProcessSignals.stream() where signal == .stop {
+                try? await shard.perform { endpoint, now in (endpoint as? PublishEndpoint)?.stop(at: now) }.get()
+                break
+            }
+        }
+        var failure: CommandFailure?
+        var wasPublished = false
+        loop: for await event in events {
+            switch event {
+            case .published(let tag, let expires):
+                wasPublished = true
+                Terminal.complainVerbatim("published etag=\(tag) expires=\(expires)\n")
+            case .postponed(let reason, _) where !wasPublished:
+                failure = CommandFailure(.unreachable, "\(uri): \(reason)")
+                break loop
+            case .postponed(let reason, let seconds): Terminal.complain("\(reason); trying again in \(seconds) s")
+            case .refused(let reason):
+                failure = CommandFailure(.inputRefused, "\(uri): \(reason)")
+                break loop
+            case .over:
+                Terminal.complainVerbatim("removed\n")
+                break loop
+            }
+        }
+        interrupted.cancel()
+        await server.stop(drain: .milliseconds(500))
+        if let failure { throw failure }
     }
 
     /// Whether a document is a category publication, and not PIDF.
