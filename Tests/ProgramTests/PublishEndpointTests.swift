@@ -22,7 +22,7 @@ import Testing
         let body = Array(SimpleDocuments.pidf(of: Self.alice, "open").utf8)
         let publisher = try await SIPServer.start(listening: [TransportAddress(.udp, "127.0.0.1", 0)], logger: quiet) {
             PublishEndpoint(
-                body, of: Self.alice, by: Self.alice, expires: 1, retryPause: .seconds(1), via: via, listeners: $0.listeners,
+                body, of: Self.alice, by: Self.alice, expires: 2, retryPause: .seconds(1), via: via, listeners: $0.listeners,
                 key: .seeded(2)
             ) { continuation.yield($0) }
         }
