@@ -365,7 +365,7 @@ import Testing
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nstore: { synchronous: full }", "3:23", "sqlite only"),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { http: \"8080\" }", "3:16", "has no port"),
         (
-            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { http: \"127.0.0.1:1\", recall: 9 }", "3:40",
+            "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { http: \"127.0.0.1:1\", recall: 9 }", "3:39",
             "goes with `inspect: true`"
         ),
         (

@@ -26,7 +26,8 @@ import Testing
         let line = try #require(PresenceLine(document, type: format.mediaType + ";charset=UTF-8", at: Self.moment, converter)?.text)
         #expect(line.hasPrefix("09:15:00 sip:alice@example.org open"), "\(line)")
         if name == "pidf" || name == "categories" {
-            #expect(line == "09:15:00 sip:alice@example.org open, on-the-phone, \"Until ten 31m\"")
+            // The availability of a call is that of busy (MS-PRES 2.2.2.7.1).
+            #expect(line == "09:15:00 sip:alice@example.org open, \(name == "pidf" ? "" : "busy, ")on-the-phone, \"Until ten 31m\"")
         }
     }
 
@@ -38,5 +39,12 @@ import Testing
             <categories xmlns="http://schemas.microsoft.com/2006/09/sip/categories" uri="sip:bob@contoso.com"><category name="contactCard"/></categories>
             """
         #expect(PresenceLine(Array(card.utf8), type: PresenceFormat.categories.mediaType, at: Self.moment, converter) == nil)
+        let note = """
+            <categories xmlns="http://schemas.microsoft.com/2006/09/sip/categories" uri="sip:bob@contoso.com"><category name="note" instance="0">
+            <note xmlns="http://schemas.microsoft.com/2006/09/sip/note"><body type="personal">Back soon</body></note></category></categories>
+            """
+        #expect(
+            PresenceLine(Array(note.utf8), type: PresenceFormat.categories.mediaType, at: Self.moment, converter)?.text
+                == "09:15:00 sip:bob@contoso.com \"Back soon\"")
     }
 }

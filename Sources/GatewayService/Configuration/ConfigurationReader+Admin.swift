@@ -1,5 +1,6 @@
 import Administration
 import SIPCore
+import SIPTransport
 
 /// `admin`: listeners of the administration interface.
 extension ConfigurationReader {

@@ -13,19 +13,25 @@ struct PresenceLine {
         return formats
     }()
 
-    /// Creates the line; nil: the document is of another type, cannot be read, or does not say whether its user is available.
+    /// Creates the line; nil: the document is of another type, cannot be read, or says nothing of these.
     init?(_ document: [UInt8], type: String, at now: DateTime, _ converter: Converter) {
         let options = ConversionOptions(at: now)
-        // PIDF has the same words whatever the document is.
         guard let format = Self.formats[type.prefix { $0 != ";" }.lowercased()],
-            let pidf = try? converter.convert(document, from: format, to: .pidf, options: options),
-            let presence = try? converter.read(pidf.bytes, format: .pidf, options: options).value, let basic = presence.basic
+            let source = try? converter.read(document, format: format, options: options).value
         else { return nil }
-        var parts = [basic == .open ? "open" : "closed"]
-        parts += presence.activities.map { $0.text ?? $0.name }
-        parts += presence.notes.map { "\"\($0.text)\"" }
+        var parts: [String] = []
+        // A notification of some categories may not say whether the user is available. PIDF has the same words whatever the document is.
+        if source.basic != nil || source.availability != nil || source.legacy != nil,
+            let pidf = try? converter.convert(document, from: format, to: .pidf, options: options),
+            let presence = try? converter.read(pidf.bytes, format: .pidf, options: options).value
+        {
+            parts.append(presence.basic == .open ? "open" : "closed")
+            parts += presence.activities.map { $0.text ?? $0.name }
+        }
+        parts += source.notes.map { "\"\($0.text)\"" }
+        if parts.isEmpty { return nil }
         // A text of another user must not control the terminal.
-        let line = "\(now.timeOfDay.prefix(8)) \(presence.entity) \(parts.joined(separator: ", "))"
+        let line = "\(now.timeOfDay.prefix(8)) \(source.entity) \(parts.joined(separator: ", "))"
         text = String(line.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
     }
 }
