@@ -370,7 +370,7 @@ import Testing
         ),
         (
             "listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\nadmin: { socket: a.sock, recall: 2000000000 }", "3:34",
-            "from 0 to 1073741824"
+            "from 0 to 67108864"
         ),
         ("listen: [ \"udp:a:5060\" ]\ndomains: { a: { refuse: 403 } }\ndirectory: { file: u.yaml }", "3:12", "hosted domains"),
         (

@@ -5,7 +5,7 @@ import SIPTransport
 /// `admin`: listeners of the administration interface.
 extension ConfigurationReader {
     /// Octets of messages that an event loop may hold.
-    private static let recallLimit = 1 << 30
+    private static let recallLimit = 64 << 20
 
     mutating func readAdmin(_ admin: ConfigurationNode) {
         guard let fields = admin.fields(["http", "inspect", "socket", "recall"]) else { return }

@@ -21,8 +21,8 @@ extension ConsolePages {
     /// Octets of an address that keeps a document.
     private static let linkLimit = 16 << 10
 
-    /// What is asked for, of the parameters or of a submitted form.
-    private struct Wish {
+    /// Document and options of a conversion, from parameters or a submitted form.
+    private struct ConversionRequest {
         var document = ""
         var from = ""
         var options = ConversionOptions(at: .current())
@@ -74,13 +74,13 @@ extension ConsolePages {
     func convert(_ request: AdministrationRequest) throws(QuestionError) -> AdministrationAnswer {
         guard let bytes = request.body else { throw QuestionError(status: 405, text: "/convert takes the document as content of a POST") }
         guard bytes.count <= Self.documentLimit else { throw .tooLong(Self.documentLimit) }
-        let wish = try Wish(request.parameters)
+        let wanted = try ConversionRequest(request.parameters)
         let target = request.parameters.first { $0.name == "to" }?.value ?? ""
-        guard let to = PresenceFormat(named: target) else { throw wish.unknown("to", target) }
+        guard let to = PresenceFormat(named: target) else { throw wanted.unknown("to", target) }
         let converter = Converter(mapper: tables.current)
-        let from = try wish.source(bytes, converter)
+        let from = try wanted.source(bytes, converter)
         do throws(ConversionError) {
-            let conversion = try converter.convert(bytes, from: from, to: to, options: wish.options)
+            let conversion = try converter.convert(bytes, from: from, to: to, options: wanted.options)
             return AdministrationAnswer(
                 json: JSONText.object([
                     ("document", JSONText.string(String(decoding: conversion.bytes, as: UTF8.self))), ("report", conversion.report.json),
@@ -97,33 +97,33 @@ extension ConsolePages {
             guard let form = AdministrationRequest.form(body) else { throw .bad("the form cannot be read") }
             parameters = form
         }
-        let wish = try Wish(parameters)
+        let wanted = try ConversionRequest(parameters)
         let form: HTML = """
             <form method="post" action="/console/mapping">
             <label for="document">Document</label>
-            <textarea id="document" name="document" rows="14" spellcheck="false">\(wish.document)</textarea>
-            \(HTML.choice("Format", "from", wish.from, of: PresenceFormat.all.map(\.name), none: "by its root element"))\
-            \(HTML.choice("PIDF profile", "profile", wish.options.profile.name, of: PIDFProfile.all.map(\.name)))\
-            \(HTML.field("Entity", "entity", wish.options.entity ?? "", hint: "if the document names none"))\
-            \(HTML.field("Time", "at", wish.options.at?.text ?? "", hint: "2026-03-02T09:15:00Z"))\
-            <label><input type="checkbox" name="lossless" value="true"\(wish.options.lossless ? " checked" : nil)> exact values in PIDF</label>
-            <label><input type="checkbox" name="strict" value="true"\(wish.isStrict ? " checked" : nil)> refuse flaws</label>
+            <textarea id="document" name="document" rows="14" spellcheck="false">\(wanted.document)</textarea>
+            \(HTML.choice("Format", "from", wanted.from, of: PresenceFormat.all.map(\.name), none: "by its root element"))\
+            \(HTML.choice("PIDF profile", "profile", wanted.options.profile.name, of: PIDFProfile.all.map(\.name)))\
+            \(HTML.field("Entity", "entity", wanted.options.entity ?? "", hint: "if the document names none"))\
+            \(HTML.field("Time", "at", wanted.options.at?.text ?? "", hint: "2026-03-02T09:15:00Z"))\
+            <label><input type="checkbox" name="lossless" value="true"\(wanted.options.lossless ? " checked" : nil)> exact values in PIDF</label>
+            <label><input type="checkbox" name="strict" value="true"\(wanted.isStrict ? " checked" : nil)> refuse flaws</label>
             <button>Convert</button></form>
 
             """
-        guard !wish.document.isEmpty else {
+        guard !wanted.document.isEmpty else {
             return Self.page("Mapping", "\(form)<p>A presence document in all other forms, with the row of the tables for each value.</p>")
         }
-        let bytes = Array(wish.document.utf8)
+        let bytes = Array(wanted.document.utf8)
         guard bytes.count <= Self.documentLimit else { throw .tooLong(Self.documentLimit) }
         let converter = Converter(mapper: tables.current)
         let from: PresenceFormat
-        do throws(QuestionError) { from = try wish.source(bytes, converter) } catch {
+        do throws(QuestionError) { from = try wanted.source(bytes, converter) } catch {
             return Self.page("Mapping", status: error.status, "\(form)<p class=\"bad\" role=\"alert\">\(error.text)</p>")
         }
         let results = PresenceFormat.all.filter { $0 != from }.map { to -> HTML in
             do throws(ConversionError) {
-                return section(to, try converter.convert(bytes, from: from, to: to, options: wish.options), converter.mapper.tables)
+                return section(to, try converter.convert(bytes, from: from, to: to, options: wanted.options), converter.mapper.tables)
             } catch {
                 return "<section><h2>\(to.name)</h2><p class=\"bad\" role=\"alert\">\(error.description)</p></section>\n"
             }

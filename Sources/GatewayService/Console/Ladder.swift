@@ -69,7 +69,9 @@ package struct Ladder: Codable, Hashable, Sendable {
 
     /// The ladder drawn with characters, a line for each message.
     package var text: String {
-        guard !steps.isEmpty else { return "no message of these dialogs is held; they are held while somebody looks\n" }
+        guard !steps.isEmpty else {
+            return "no message of these dialogs is held; they are held while the console or --ladder is used, or with admin.recall\n"
+        }
         let width = max(24, steps.map(\.summary.count).max() ?? 0) + 4
         func centered(_ text: String) -> String {
             let free = max(0, width - text.count)
@@ -86,17 +88,20 @@ package struct Ladder: Codable, Hashable, Sendable {
     }
 }
 
-/// What is shown of a message.
+/// Summary of a message for the console.
 struct MessageSummary {
     let callID: String
     let summary: String
-    let text: String
     let hasBody: Bool
     /// Addresses of From and To, and the Request-URI.
     let parties: [String]
+    private let bytes: [UInt8]
+
+    /// The message without credentials.
+    var text: String { MaskedMessage.text(bytes) }
 
     init(_ bytes: [UInt8]) {
-        text = MaskedMessage.text(bytes)
+        self.bytes = bytes
         let headers: SIPHeaders
         switch SIPParser.parse(bytes) {
         case .success(.request(let request)):
@@ -120,13 +125,5 @@ struct MessageSummary {
 
 extension DateTime {
     /// Time of the day (UTC) in milliseconds, such as `09:15:00.250`.
-    package var timeOfDay: String {
-        func digits(_ value: Int64, _ count: Int) -> String {
-            let text = String(value)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        let milliseconds = nanosecondsSince1970 / 1_000_000 % 86_400_000
-        let (seconds, rest) = (milliseconds / 1_000, milliseconds % 1_000)
-        return "\(digits(seconds / 3_600, 2)):\(digits(seconds / 60 % 60, 2)):\(digits(seconds % 60, 2)).\(digits(rest, 3))"
-    }
+    package var timeOfDay: String { String(publishTime.dropFirst("2026-11-22T".count)) }
 }

@@ -13,7 +13,7 @@ package struct ExplanationText {
         describe()
     }
 
-    /// Who watches whom.
+    /// Sentence that names the watcher and the presentity.
     package var heading: String {
         let verb = explanation.subscriptions.isEmpty ? "does not watch" : "watches"
         return "\(Self.name(explanation.watcher)) \(verb) \(Self.name(explanation.presentity))"

@@ -2,7 +2,7 @@ import FederationRouting
 import SIPCore
 import SIPEvents
 
-/// What the configuration allows a dialog of a watcher: how many there are, how long they last, and how they are notified.
+/// Limits and notifier configurations of watcher dialogs.
 final class DialogPolicy: ShardMember {
     let kernel: GatewayKernel
     let context: ShardContext
@@ -37,7 +37,7 @@ final class DialogPolicy: ShardMember {
 
     // MARK: notifications
 
-    /// What a SUBSCRIBE asks for about notifications of presence; enterprise clients ask for nothing.
+    /// Conditions and rates of notifications in a SUBSCRIBE to presence; nil for enterprise clients.
     func wishes(
         of request: SIPRequest, _ event: Event, _ subscription: any PackageSubscription, _ side: DomainSide
     ) throws(Refusal) -> NotificationWishes? {

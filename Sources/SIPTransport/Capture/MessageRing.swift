@@ -64,9 +64,12 @@ struct MessageRing {
     /// The messages with greater numbers, oldest first.
     mutating func read(after number: UInt64, at now: Instant) -> [PassedMessage] {
         lastRead = now
-        let live = entries[first...]
-        guard let oldest = live.first?.number, number >= oldest else { return Array(live) }
-        // Messages that were too long have no entry.
-        return Array(live.drop { $0.number <= number })
+        // Numbers ascend, with gaps for messages that were too long.
+        var (low, high) = (first, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].number <= number { low = middle + 1 } else { high = middle }
+        }
+        return Array(entries[low...])
     }
 }

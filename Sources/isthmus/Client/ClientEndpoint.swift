@@ -10,6 +10,14 @@ enum ClientAnswer: Sendable {
     case none(reason: String)
 }
 
+extension SIPResponse {
+    /// Status and reason, with the first Warning or ms-diagnostics.
+    var refusalText: String {
+        let details = headers.first(.warning) ?? headers.first(.msDiagnostics)
+        return "\(status.rawValue) \(reason)" + (details.map { " (\($0))" } ?? "")
+    }
+}
+
 /// Small user agent client: transactions and addresses for subclasses that watch or publish. Confined to its event loop.
 class ClientEndpoint: SansIOEndpoint {
     /// Address to which every request is sent, whatever its URI.

@@ -1,22 +1,17 @@
 import GatewayService
 import PresenceDocuments
 import PresenceMapping
+import SIPCore
 
 /// One line about a presence document for people: time, presentity, open or closed, activities and note.
 struct PresenceLine {
     /// The line, without a line end.
     let text: String
 
-    private static let formats: [String: PresenceFormat] = {
-        var formats: [String: PresenceFormat] = [:]
-        for format in [PresenceFormat.pidf, .categories, .msrtc, .xpidf] { formats[format.mediaType] = format }
-        return formats
-    }()
-
     /// Creates the line; nil: the document is of another type, cannot be read, or says nothing of these.
     init?(_ document: [UInt8], type: String, at now: DateTime, _ converter: Converter) {
         let options = ConversionOptions(at: now)
-        guard let format = Self.formats[type.prefix { $0 != ";" }.lowercased()],
+        guard let essence = MediaType(type)?.essence, let format = PresenceFormat.all.first(where: { $0.mediaType == essence }),
             let source = try? converter.read(document, format: format, options: options).value
         else { return nil }
         var parts: [String] = []

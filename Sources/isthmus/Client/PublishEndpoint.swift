@@ -1,3 +1,4 @@
+import PresenceDocuments
 import SIPCore
 import SIPEvents
 import SIPTransport
@@ -52,7 +53,7 @@ final class PublishEndpoint: ClientEndpoint {
                 request.headers.expires = UInt32(clamping: expires)
                 request.headers.sipIfMatch = tag?.value
                 if hasBody {
-                    request.headers.set(.contentType, "application/pidf+xml")
+                    request.headers.set(.contentType, DocumentMediaType.pidf.name)
                     request.body = body
                 }
                 pending = send(request, at: now)
@@ -71,8 +72,7 @@ final class PublishEndpoint: ClientEndpoint {
             if case .none(let reason) = answer { lastFailure = reason }
             return perform(client.publishFailed(at: now), at: now)
         }
-        lastFailure = "\(response.status.rawValue) \(response.reason)"
-        if let warning = response.headers.first(.warning) ?? response.headers.first(.msDiagnostics) { lastFailure += " (\(warning))" }
+        lastFailure = response.refusalText
         lastExpires = response.headers.expires.map { Int(clamping: $0) } ?? 0
         perform(
             client.receiveAnswer(

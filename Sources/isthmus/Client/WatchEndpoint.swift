@@ -118,8 +118,7 @@ final class WatchEndpoint: ClientEndpoint {
                 report(response.headers, response.body)
             }
         } else {
-            lastFailure = "\(response.status.rawValue) \(response.reason)"
-            if let warning = response.headers.first(.warning) ?? response.headers.first(.msDiagnostics) { lastFailure += " (\(warning))" }
+            lastFailure = response.refusalText
         }
         perform(
             subscriber.receiveAnswer(

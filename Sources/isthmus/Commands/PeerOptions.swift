@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayService
 import Logging
+import NIOCore
 import PresenceGateway
 import SIPCore
 import SIPSecurity
@@ -78,5 +79,17 @@ struct PeerOptions: ParsableArguments {
             address.provenName = name
         }
         do { return try TLSService(settings, logger: logger) } catch { throw CommandFailure(.inputRefused, "\(config): tls: \(error)") }
+    }
+}
+
+extension ShardHost {
+    /// Calls `stop` with the endpoint when this process is told to stop; cancel the task when that no longer matters.
+    func whenInterrupted(_ stop: @escaping @Sendable (any SansIOEndpoint, Instant) -> Void) -> Task<Void, Never> {
+        Task {
+            for await signal in ProcessSignals.stream() where signal == .stop {
+                try? await self.perform(stop).get()
+                break
+            }
+        }
     }
 }

@@ -97,12 +97,7 @@ struct PublishCommand: AsyncParsableCommand {
         }
         let shard = server.shards[0]
         try await shard.perform { endpoint, now in (endpoint as? PublishEndpoint)?.start(at: now) }.get()
-        let interrupted = Task {
-            for await signal in ProcessSignals.stream() where signal == .stop {
-                try? await shard.perform { endpoint, now in (endpoint as? PublishEndpoint)?.stop(at: now) }.get()
-                break
-            }
-        }
+        let interrupted = shard.whenInterrupted { endpoint, now in (endpoint as? PublishEndpoint)?.stop(at: now) }
         var failure: CommandFailure?
         var wasPublished = false
         loop: for await event in events {
@@ -155,10 +150,8 @@ struct PublishCommand: AsyncParsableCommand {
             Terminal.complainVerbatim(line + "\n")
             if !response.body.isEmpty { Terminal.write(response.body + [10]) }
         case .response(let response):
-            var line = "\(uri): \(response.status.rawValue) \(response.reason)"
-            if let warning = response.headers.first(.warning) ?? response.headers.first(.msDiagnostics) { line += " (\(warning))" }
             if !response.body.isEmpty { Terminal.write(response.body + [10]) }
-            throw CommandFailure(.inputRefused, line)
+            throw CommandFailure(.inputRefused, "\(uri): \(response.refusalText)")
         }
     }
 }

@@ -55,16 +55,12 @@ struct WatchCommand: AsyncParsableCommand {
         }
         let shard = server.shards[0]
         try await shard.perform { endpoint, now in (endpoint as? WatchEndpoint)?.start(at: now) }.get()
-        let interrupted = Task {
-            for await signal in ProcessSignals.stream() where signal == .stop {
-                try? await shard.perform { endpoint, now in (endpoint as? WatchEndpoint)?.stop(at: now) }.get()
-                break
-            }
-        }
+        let interrupted = shard.whenInterrupted { endpoint, now in (endpoint as? WatchEndpoint)?.stop(at: now) }
+        let converter = Converter()
         var failure: CommandFailure?
         loop: for await event in events {
             switch event {
-            case .notification(let notification): print(notification)
+            case .notification(let notification): print(notification, converter)
             case .lost(let reason, let seconds): Terminal.complain("\(reason); trying again in \(seconds) s")
             case .ended(let cause, let reason):
                 if let cause { failure = CommandFailure(cause == .silent ? .unreachable : .inputRefused, "\(uri): \(reason)") }
@@ -76,10 +72,9 @@ struct WatchCommand: AsyncParsableCommand {
         if let failure { throw failure }
     }
 
-    private func print(_ notification: WatchNotification) {
+    private func print(_ notification: WatchNotification, _ converter: Converter) {
         let types = notification.documents.map { "\($0.type), \($0.body.count) bytes" }.joined(separator: "; ")
         Terminal.complainVerbatim("-- \(notification.state): \(types.isEmpty ? "no document" : types)\n")
-        let converter = Converter()
         for document in notification.documents {
             if let line = PresenceLine(document.body, type: document.type, at: .wallClock(), converter) {
                 Terminal.complainVerbatim("\(line.text)\n")

@@ -1,4 +1,5 @@
 import SIPCore
+import XMLCore
 
 /// Formats a SIP message for reading: headers unchanged, XML bodies with one element per line.
 enum MessageText {
@@ -15,40 +16,9 @@ enum MessageText {
         text.split(omittingEmptySubsequences: false) { $0 == "\r\n" || $0 == "\n" }.map(String.init)
     }
 
-    /// Breaks XML between tags; text stays with its element, so that no white space is added to content.
+    /// One element per line; a piece of a document stays as it is.
     static func elements(_ xml: String) -> [String] {
-        var lines: [String] = []
-        var depth = 0
-        var rest = xml[...]
-        while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
-            var piece = rest[...close]
-            rest = rest[rest.index(after: close)...]
-            let isEnd = piece[open...].hasPrefix("</")
-            let isSingle = piece.hasSuffix("/>") || piece[open...].hasPrefix("<?") || piece[open...].hasPrefix("<!")
-            if isEnd { depth = max(0, depth - 1) }
-            let indent = String(repeating: "  ", count: depth)
-            if !isEnd, !isSingle {
-                depth += 1
-                // An element with only text stays on its line.
-                if let end = rest.firstIndex(of: "<"), rest[end...].hasPrefix("</"), let endClose = rest[end...].firstIndex(of: ">") {
-                    piece = piece.base[piece.startIndex...endClose]
-                    rest = rest[rest.index(after: endClose)...]
-                    depth -= 1
-                }
-            }
-            lines.append(indent + piece.trimmed)
-        }
-        let tail = rest.trimmed
-        return tail.isEmpty ? lines : lines + [tail]
-    }
-}
-
-extension Substring {
-    fileprivate var trimmed: String {
-        var text = self
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
+        XMLIndentation.indented(Array(xml.utf8)).map { split(String(decoding: $0, as: UTF8.self)) } ?? [xml]
     }
 }
 

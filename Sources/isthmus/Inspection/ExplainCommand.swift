@@ -29,7 +29,7 @@ struct ExplainCommand: AsyncParsableCommand {
     var callID: String?
     @Flag(help: "Print the document that the watcher has, too.")
     var body = false
-    @Flag(help: "Draw the messages of both legs instead, those held by the gateway: the ones since somebody looks.")
+    @Flag(help: "Draw the messages of both dialogs instead, as far as the gateway holds them (admin.recall).")
     var ladder = false
 
     func validate() throws {
